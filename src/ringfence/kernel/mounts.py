@@ -1,0 +1,108 @@
+"""A process sees the files it was given and no others: a fresh root, read-only pieces of the old one, nothing beneath.
+
+Takes: paths and mount descriptors.  Gives: descriptors of detached trees.  Never: mounts a block device, or leaves
+the old root reachable.
+
+Preconditions: the caller has its own mount namespace, and `make_private` was called before anything else.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from enum import IntFlag
+
+from ringfence.kernel.syscalls import call
+
+
+class Attribute(IntFlag):
+    """What a mount refuses."""
+
+    READ_ONLY = 0x1
+    NO_SETUID = 0x2
+    NO_DEVICES = 0x4
+    NO_EXECUTE = 0x8
+    NO_SYMLINKS = 0x20_0000
+
+
+READ_ONLY_TREE = Attribute.READ_ONLY | Attribute.NO_SETUID | Attribute.NO_DEVICES
+DEVICE_FILE = Attribute.NO_SETUID | Attribute.NO_EXECUTE
+
+# mount(2) spells the first four attributes with the same bits; a filter can therefore admit these exact values.
+SCRATCH_FLAGS = int(Attribute.NO_SETUID | Attribute.NO_DEVICES)
+PROC_FLAGS = int(Attribute.NO_SETUID | Attribute.NO_DEVICES | Attribute.NO_EXECUTE)
+
+_AT_FDCWD = -100
+_AT_EMPTY_PATH = 0x1000
+_AT_RECURSIVE = 0x8000
+_OPEN_TREE_CLONE = 0x1
+_OPEN_TREE_CLOEXEC = os.O_CLOEXEC
+_MOVE_MOUNT_F_EMPTY_PATH = 0x4
+_MOUNT_ATTR_IDMAP = 0x10_0000
+_MS_PRIVATE = 0x4_0000
+_MNT_DETACH = 0x2
+
+
+def make_private(target: str = "/") -> None:
+    """Cut the mount namespace off from the one it was copied from, in both directions."""
+    _set_attributes(_AT_FDCWD, path=target, flags=_AT_RECURSIVE, propagation=_MS_PRIVATE)
+
+
+def clone_tree(path: str) -> int:
+    """A detached copy of everything mounted at and below `path`, as a descriptor."""
+    flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | _AT_RECURSIVE
+    return call("open_tree", _AT_FDCWD, os.fsencode(path), flags)
+
+
+def restrict_tree(tree: int, *, attributes: Attribute) -> None:
+    """Set attributes on every mount of a detached tree."""
+    _set_attributes(tree, path="", flags=_AT_EMPTY_PATH | _AT_RECURSIVE, attributes=attributes)
+
+
+def map_owners(tree: int, *, user_namespace: int) -> None:
+    """Show a detached tree's owners as that user namespace maps them; needs privilege over the file system."""
+    _set_attributes(
+        tree,
+        path="",
+        flags=_AT_EMPTY_PATH | _AT_RECURSIVE,
+        attributes=_MOUNT_ATTR_IDMAP,
+        user_namespace=user_namespace,
+    )
+
+
+def attach(tree: int, *, target: str) -> None:
+    """Put a detached tree where the caller can reach it; the descriptor stays open."""
+    call("move_mount", tree, b"", _AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
+
+
+def mount_scratch(target: str, *, size_bytes: int, inodes: int, mode: int = 0o755) -> None:
+    """A fresh memory file system, bounded in bytes and in files."""
+    options = f"size={size_bytes},nr_inodes={inodes},mode={mode:o}"
+    call("mount", b"scratch", os.fsencode(target), b"tmpfs", SCRATCH_FLAGS, options.encode())
+
+
+def mount_proc(target: str) -> None:
+    """A fresh /proc that shows processes only: this form nests, a masked full one does not."""
+    call("mount", b"proc", os.fsencode(target), b"proc", PROC_FLAGS, b"subset=pid")
+
+
+def make_read_only(target: str) -> None:
+    """Turn one mount read-only where it stands; what is mounted below it keeps its own attributes."""
+    _set_attributes(_AT_FDCWD, path=target, flags=0, attributes=Attribute.READ_ONLY)
+
+
+def enter_root(path: str) -> None:
+    """Make `path` the root and let go of the old one: nothing of it has a name afterwards."""
+    os.chdir(path)
+    # Both names are ".": the old root is stacked on the new one, so no empty folder is needed to hold it.
+    call("pivot_root", b".", b".")
+    call("umount2", b".", _MNT_DETACH)
+    os.chdir("/")
+
+
+def _set_attributes(
+    descriptor: int, *, path: str, flags: int, attributes: int = 0, propagation: int = 0, user_namespace: int = 0
+) -> None:
+    cleared = 0
+    request = struct.pack("QQQQ", attributes, cleared, propagation, user_namespace)
+    call("mount_setattr", descriptor, os.fsencode(path), flags, request, len(request))
