@@ -70,7 +70,7 @@ def normalise_host(text: str) -> str:
 
 
 def allows(patterns: Iterable[str | HostPattern], host: str, port: int) -> bool:
-    """Whether one of the patterns allows this host and port; a malformed pattern raises, a malformed host is refused."""
+    """Whether one of the patterns allows host and port; a malformed pattern raises, a malformed host is refused."""
     listed = [parse(pattern) if isinstance(pattern, str) else pattern for pattern in patterns]
     try:
         asked = normalise_host(host)
@@ -151,7 +151,7 @@ def _normal(text: str) -> str:
 
 def _mapped(text: str) -> str:
     # In the function: 15 ms of start-up that only names outside ASCII need.
-    import idna
+    import idna  # noqa: PLC0415
 
     try:
         return idna.uts46_remap(text, std3_rules=False, transitional=False)
@@ -167,7 +167,7 @@ def _ascii_label(label: str) -> str:
 
 
 def _idna_label(label: str) -> str:
-    import idna
+    import idna  # noqa: PLC0415
 
     try:
         return idna.alabel(idna.ulabel(label)).decode("ascii")
@@ -207,7 +207,7 @@ def _is_public_suffix(domain: str) -> bool:
 def _unicode(domain: str) -> str:
     if "xn--" not in domain:
         return domain
-    import idna
+    import idna  # noqa: PLC0415
 
     return ".".join(idna.ulabel(label) if label.startswith("xn--") else label for label in domain.split("."))
 
@@ -219,7 +219,7 @@ def _has_rule(rule: str) -> bool:
 @lru_cache(maxsize=1)
 def _public_suffix_rules() -> str:
     # In the function, and searched as text: building the library's index takes 40 ms, and each jail would pay for it.
-    from publicsuffixlist import PSLFILE
+    from publicsuffixlist import PSLFILE  # noqa: PLC0415
 
     return "\n" + Path(PSLFILE).read_text(encoding="utf-8")
 

@@ -81,8 +81,10 @@ def test_a_host_that_only_resembles_a_listed_one_is_refused(host: str) -> None:
     assert not allows(["allowed.com", "*.allowed.com"], host, 443)
 
 
-@pytest.mark.req("NET-4")
-@pytest.mark.parametrize("host", ["2130706433", "0177.0.0.1", "0x7f.1", "0x7f000001", "127.1", "127.0.0.01", "0x", "1.2.3.4.5", "127.0.0.256"])
+@pytest.mark.parametrize(
+    "host",
+    ["2130706433", "0177.0.0.1", "0x7f.1", "0x7f000001", "127.1", "127.0.0.01", "0x", "1.2.3.4.5", "127.0.0.256"],
+)
 def test_an_odd_spelling_of_an_address_is_neither_a_host_nor_a_pattern(host: str) -> None:
     assert not allows(["127.0.0.1", "1.2.3.4"], host, 443)
     with pytest.raises(DeclarationRefused):
@@ -91,7 +93,6 @@ def test_an_odd_spelling_of_an_address_is_neither_a_host_nor_a_pattern(host: str
         parse(f"*.{host}")
 
 
-@pytest.mark.req("NET-4")
 @pytest.mark.parametrize(
     ("host", "normal"),
     [
@@ -126,7 +127,8 @@ def test_a_host_that_cannot_be_read_is_refused_with_its_spelling_escaped() -> No
 @pytest.mark.parametrize(
     "pattern",
     [
-        "*", "*.", "**", "*:443", "*.com", "*.example", "*.co.uk", "*.github.io", "*.foo.ck", "*.yokohama.jp", "*.xn--p1ai", "*.*.example.com",
+        "*", "*.", "**", "*:443", "*.com", "*.example", "*.co.uk", "*.github.io", "*.foo.ck", "*.yokohama.jp",
+        "*.xn--p1ai", "*.*.example.com",
         "a.*.example.com", "api*.example.com", "*api.example.com", "example.*", "*.1.2.3.4", "*.[::1]", "",
         ".", ":443", "https://example.com", "example.com/path", "user@example.com", "example.com ", "exa mple.com",
         "example.com\n", "example.com\x00", "example%2ecom", "example.com:", "example.com:0", "example.com:65536",
@@ -173,7 +175,7 @@ def test_the_public_suffix_list_is_read_as_its_own_library_reads_it() -> None:
     with open(PSLFILE, encoding="utf-8") as lines:
         rules = [line.strip().lstrip("!").removeprefix("*.") for line in lines if line.strip() and line[:2] != "//"]
     names = [normalise_host(rule) for rule in rules[::7]]
-    for name in [under for name in names for under in (name, f"x.{name}", f"y.x.{name}")]:
+    for name in [f"{under}{rule}" for rule in names for under in ("", "x.", "y.x.")]:
         assert hosts._is_public_suffix(name) == library.is_public(name), name  # pyright: ignore[reportPrivateUsage]
 
 
@@ -200,7 +202,7 @@ def test_the_intersection_is_what_both_allow(a: str, b: str, both: str | None) -
 _LABELS = st.lists(st.sampled_from(["a", "b", "aa"]), min_size=0, max_size=2)
 _NAMES = _LABELS.map(lambda labels: ".".join([*labels, "a", "example"]))
 _PORTS = st.sampled_from(["", ":80", ":443", ":5432"])
-_PATTERNS = st.builds(lambda star, name, port: parse(f"{star}{name}{port}"), st.sampled_from(["", "*."]), _NAMES, _PORTS)
+_PATTERNS = st.tuples(st.sampled_from(["", "*."]), _NAMES, _PORTS).map("".join).map(parse)
 _ASKED = st.tuples(_NAMES, st.sampled_from([80, 443, 5432, 8443]))
 
 
@@ -211,7 +213,9 @@ def test_an_intersection_allows_exactly_what_both_allow(a: HostPattern, b: HostP
 
 
 @given(outer=_PATTERNS, inner=_PATTERNS, asked=_ASKED)
-def test_a_pattern_allows_all_that_a_covered_one_allows(outer: HostPattern, inner: HostPattern, asked: tuple[str, int]) -> None:
+def test_a_pattern_allows_all_that_a_covered_one_allows(
+    outer: HostPattern, inner: HostPattern, asked: tuple[str, int]
+) -> None:
     if covers(outer, inner) and allows([inner], *asked):
         assert allows([outer], *asked)
     assert covers(outer, inner) == (intersect(outer, inner) == inner)
