@@ -267,10 +267,9 @@ MAKING_SPARES: tuple[Row, ...] = (
     Row("capset", "a spare drops what its user namespace gave it"),
     Row("prlimit64", "a spare sets its own limits",
         ArgumentCheck(alternatives=((OneOf(argument=2, values=(0,)),), (OneOf(argument=0, values=(0,), bits=32),)))),
-    Row("prctl", "a spare hides itself, drops capabilities and finds its thread id",
+    Row("prctl", "a spare hides itself and drops capabilities; clone finds where libc keeps the thread id",
         _only(0, _PR_SET_NAME, _PR_GET_NAME, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP,
               _PR_SET_NO_NEW_PRIVS, _PR_GET_TID_ADDRESS, _PR_CAP_AMBIENT)),
-    Row("set_tid_address", "a spare tells libc its new thread id"),
 )  # fmt: skip
 
 

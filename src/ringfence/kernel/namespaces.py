@@ -28,6 +28,8 @@ NEW_CGROUP = 0x0200_0000
 NEW_TIME = 0x0000_0080
 SAME_PARENT = 0x0000_8000  # CLONE_PARENT: the child's parent is the caller's parent
 
+_CHILD_SETTID = 0x0100_0000
+_CHILD_CLEARTID = 0x0020_0000
 _PR_SET_DUMPABLE = 4
 _PR_GET_TID_ADDRESS = 40
 _SIOCSIFFLAGS = 0x8914
@@ -53,16 +55,17 @@ class IdMap:
 
 def flags_register(flags: int) -> int:
     """The exact first argument that `clone(flags)` passes, for a filter that admits this value alone."""
-    return flags | signal.SIGCHLD
+    return flags | signal.SIGCHLD | _CHILD_SETTID | _CHILD_CLEARTID
 
 
 def clone(flags: int) -> int:
     """Fork into new namespaces: the child's pid, or 0 in the child."""
-    thread_id_address = _thread_id_address()
+    # INVARIANT: libc's idea of the thread id is the kernel's. Without this the child keeps its parent's id, and in a
+    # fresh pid namespace its first new thread can get that very number: both threads then own one recursive lock.
+    thread_id_at = _thread_id_address()
     ctypes.pythonapi.PyOS_BeforeFork()
-    pid: int = _clone(NUMBERS["clone"], flags_register(flags), 0, 0, 0, 0)
+    pid: int = _clone(NUMBERS["clone"], flags_register(flags), 0, 0, thread_id_at, 0)
     if pid == 0:
-        _tell_libc_its_thread_id(thread_id_address)
         ctypes.pythonapi.PyOS_AfterFork_Child()
         return 0
     number = ctypes.get_errno()
@@ -80,12 +83,6 @@ def _thread_id_address() -> int:
     if not found or ctypes.c_int.from_address(found).value != call("gettid"):
         raise OSError(f"clone: libc keeps no thread id at {found:#x}; a C library other than glibc is not supported")
     return int(found)
-
-
-def _tell_libc_its_thread_id(address: int) -> None:
-    # INVARIANT: libc's idea of the thread id is the kernel's. A raw clone leaves the parent's id behind, and in a
-    # fresh pid namespace the first new thread can get that very number: both threads then own one recursive lock.
-    ctypes.c_int.from_address(address).value = call("set_tid_address", address)
 
 
 def write_maps(pid: int | Literal["self"], *, uid: IdMap, gid: IdMap, setgroups: Literal["deny", "keep"]) -> None:

@@ -141,7 +141,8 @@ def _ranges(table: Mapping[int, Outcome]) -> list[tuple[int, Outcome]]:
     """The first number of each run of equal outcome, in order, from 0 to the end of all numbers."""
     every = [(number, table.get(number, REFUSE)) for number in range(TABLE_END)]
     every += [(TABLE_END, UNKNOWN), (_X32_STARTS, KILL_PROCESS)]
-    return every[:1] + [later for earlier, later in pairwise(every) if later[1] != earlier[1]]
+    starts = [later for earlier, later in pairwise(every) if later[1] is not earlier[1] and later[1] != earlier[1]]
+    return [every[0], *starts]
 
 
 def _search(ranges: Sequence[tuple[int, Outcome]]) -> Program:
