@@ -1,0 +1,1 @@
+"""VIEW: agents, and what each of them can see."""

@@ -1,0 +1,87 @@
+"""Who acts, who answers for it, and what it may reach at most.
+
+Takes: the agent's lines of the config file.  Gives: frozen values.  Never: widens what a tool declared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ringfence.contract.capabilities import Capability, Files, Network, Processes, Secrets, Storage
+
+_OWN_STORAGE = (Storage("tool"), Storage("session"), Storage("agent"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permits:
+    """The most an agent may reach, per category; an empty one permits nothing.
+
+    Storage is always the agent's own: its namespace is derived from the agent, so there is nothing to list.
+    """
+
+    network: Network = field(default_factory=Network)
+    secrets: Secrets = field(default_factory=Secrets.permit)
+    files: Files = field(default_factory=Files)
+    processes: Processes = field(default_factory=Processes)
+    storage: tuple[Storage, ...] = _OWN_STORAGE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent:
+    """One agent: its owner, its allowlist of tools, its permits."""
+
+    name: str
+    owner: str | None
+    allowed_tools: tuple[str, ...]
+    permits: Permits
+    workspace: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapabilityValidationError:
+    """A tool needs what the agent's policy does not give. Data, to be shown; it also hides the tool."""
+
+    tool: str
+    capability: str
+    message: str
+
+
+def misfits(tool: str, needs: tuple[Capability, ...], *, permits: Permits) -> tuple[CapabilityValidationError, ...]:
+    """Every declared need that does not fit inside the agent's permits."""
+    found = ((need, _misfit(need, permits)) for need in needs)
+    return tuple(
+        CapabilityValidationError(tool=tool, capability=need.kind, message=message)
+        for need, message in found
+        if message
+    )
+
+
+def _misfit(need: Capability, permits: Permits) -> str | None:
+    match need:
+        case Network():
+            missing = [str(h) for h in need.hosts if not permits.network.covers(Network(h))]
+            missing += [str(c) for c in need.cidrs if not permits.network.covers(Network(cidrs=(c,)))]
+            return _gap("hosts", missing, "network.allow")
+        case Secrets():
+            missing = [name for name in need.names if name not in permits.secrets.names]
+            return _gap("secrets", missing, "secrets.allow")
+        case Files():
+            return _files_gap(need, permits.files)
+        case Processes():
+            missing = [binary for binary in need.binaries if binary not in permits.processes.binaries]
+            return _gap("binaries", missing, "processes.allow")
+        case Storage():
+            return None if need in permits.storage else f"storage scope `{need.scope}` is not the agent's"
+
+
+def _files_gap(need: Files, permitted: Files) -> str | None:
+    if permitted.covers(need) and not permitted.intersect(need).is_empty:
+        return None
+    return f"paths read {need.read!r} and written {need.write!r} do not fit the agent's `files`"
+
+
+def _gap(what: str, missing: list[str], key: str) -> str | None:
+    if not missing:
+        return None
+    listed = ", ".join(f"`{item}`" for item in missing)
+    return f"{what} {listed} not in the agent's `{key}`"

@@ -1,0 +1,59 @@
+"""Who may vote on a call: approvers who did not propose it.
+
+Takes: the people of the config file and who proposed.  Gives: the electorate.
+Never: counts a proposer, a model, or one person twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ringfence.errors import CallRefused
+from ringfence.policy.decision import Decision
+
+APPROVER = "approver"
+_ROUTE_OF = {Decision.APPROVE: "human", Decision.APPROVE_TWICE: "dual"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Somebody the config file knows."""
+
+    name: str
+    roles: frozenset[str]
+    groups: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Electorate:
+    """Everybody who could vote, by route; a route may ask for a group."""
+
+    people: Mapping[str, Person]
+    groups: Mapping[str, str]
+
+    def group_for(self, decision: Decision) -> str | None:
+        return self.groups.get(_ROUTE_OF[decision])
+
+    def voters(self, *, group: str | None, proposers: Iterable[str]) -> frozenset[str]:
+        """The approvers of a group who did not propose the call."""
+        barred = frozenset(proposers)
+        return frozenset(
+            person.name
+            for person in self.people.values()
+            if APPROVER in person.roles and (group is None or group in person.groups) and person.name not in barred
+        )
+
+    def require(self, decision: Decision, *, proposers: tuple[str, ...]) -> None:
+        """Refuse a call for which the votes could never be found."""
+        if decision is Decision.APPROVE_TWICE and not proposers:
+            raise CallRefused(
+                "the call needs two votes, and nobody is known to have proposed it",
+                code="no_approvers",
+                remedy="give the agent an `owner`, or open the session with a `user`",
+            )
+        able = self.voters(group=self.group_for(decision), proposers=proposers)
+        if len(able) < decision.votes:
+            raise CallRefused(
+                f"the call needs {decision.votes} votes and {len(able)} people could give one", code="no_approvers"
+            )

@@ -1,0 +1,1 @@
+"""RECORD: what happened, in order, so that a change to any of it shows."""

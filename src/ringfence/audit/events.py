@@ -1,0 +1,77 @@
+"""Every kind of event the trail can hold, with the fields each one must have.
+
+Takes: facts from the pipeline.  Gives: `AuditEvent`s that fit the table.
+Never: lets an event about a tool go without the tool's safety class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ringfence.errors import Misuse
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventKind:
+    """What an event of this kind means and must say."""
+
+    meaning: str
+    fields: frozenset[str]
+    concerns: str = "tool"
+
+
+def _kind(meaning: str, *fields: str, concerns: str = "tool") -> EventKind:
+    return EventKind(meaning=meaning, fields=frozenset(fields), concerns=concerns)
+
+
+KINDS: dict[str, EventKind] = {
+    "config_loaded": _kind("a configuration took effect", "config_digest", "agents", "sandbox", concerns="runtime"),
+    "tool_registered": _kind("a contract was admitted", "fingerprint", "description", "description_hash", "source", "source_digest", "trust", "accepted_by"),
+    "definition_changed": _kind("a contract differs from its pin and is quarantined", "fingerprint", "description", "description_hash", "source", "source_digest", "was"),
+    "code_changed": _kind("a tool's source changed while its contract did not", "fingerprint", "source", "source_digest", "was"),
+    "view_built": _kind("an agent's effective tools were settled", "visible", "hidden", concerns="agent"),
+    "tool_proposed": _kind("a model asked for a call", "arguments", "arguments_digest", "fingerprint", "session", "user", "findings"),
+    "policy_decision": _kind("the policy's verdict on a call", "decision", "reasons", "shadow", "code"),
+    "tool_invocation_approval_required": _kind("a call waits for votes", "approval_id", "card_digest", "votes_needed", "expires_at", "proposers"),
+    "vote_cast": _kind("a person gave a word on a call", "approval_id", "card_digest", "voter", "vote", "reason", "door"),
+    "approval_resolved": _kind("a request for votes came to an end", "approval_id", "status", "by"),
+    "tool_started": _kind("a call was handed to a sandbox", "fingerprint", "description_hash", "source_digest", "sandbox", "warrant", "grant", "idempotency_key"),
+    "tool_completed": _kind("a call ended in a valid reply", "output_digest", "clean", "findings", "effects", "evidence"),
+    "tool_failed": _kind("a call ended without a valid reply", "code", "message", "effects", "evidence"),
+    "call_void": _kind("a waiting call can no longer run as it was shown", "code", "message"),
+    "security_event": _kind("something was noticed that an operator should know", "what", "detail", concerns="runtime"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditEvent:
+    """One thing that happened; `safety` is there whenever it concerns a known tool."""
+
+    kind: str
+    at: datetime
+    agent: str | None
+    tool: str | None
+    safety: str | None
+    invocation_id: str | None
+    body: dict[str, Any]
+
+
+def event(
+    kind: str,
+    *,
+    at: datetime,
+    body: dict[str, Any],
+    agent: str | None = None,
+    tool: str | None = None,
+    safety: str | None = None,
+    invocation_id: str | None = None,
+) -> AuditEvent:
+    """An event that fits its kind; one that does not is an error in the program, found by the first test that makes it."""
+    shape = KINDS[kind]
+    if body.keys() != shape.fields:
+        raise Misuse(f"a `{kind}` event has {sorted(body)}, and must have {sorted(shape.fields)}")
+    if shape.concerns == "tool" and tool is None:
+        raise Misuse(f"a `{kind}` event must name its tool")
+    return AuditEvent(kind=kind, at=at, agent=agent, tool=tool, safety=safety, invocation_id=invocation_id, body=body)

@@ -1,0 +1,33 @@
+"""Where events are kept, as the runtime sees it.
+
+Takes: events.  Gives: a promise that they are kept, or `trail_unavailable`.  Never: drops one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from ringfence.audit.chain import Link
+from ringfence.audit.events import AuditEvent
+from ringfence.audit.verify import Report
+
+
+class Trail(Protocol):
+    """An append-only, hash-chained record."""
+
+    async def append(self, events: Sequence[AuditEvent]) -> None:
+        """Keep events that belong to no move of a call."""
+        ...
+
+    async def checkpoint(self) -> None:
+        """Sign where every chain stands, here and at the anchor."""
+        ...
+
+    async def verify(self, *, key: str | None = None) -> Report:
+        """Prove the trail against the public key of this runtime, whose fingerprint may be given from outside."""
+        ...
+
+    def links(self, *, after: int = 0, limit: int | None = None) -> AsyncIterator[tuple[int, Link]]:
+        """Events in the order they were kept, each with its position."""
+        ...

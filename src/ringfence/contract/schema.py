@@ -1,0 +1,166 @@
+"""From Python types to a JSON Schema that can be enforced: closed, bounded, local.
+
+Takes: a function's signature, a pydantic model or a return type.
+Gives: the schema that is hashed, shown to the model and enforced, all three the same.
+Never: accepts «anything»; where a type says too little the declaration is refused with the parameter named.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic_core import SchemaError
+
+from ringfence.contract.bounds import bound_input, close_output
+from ringfence.contract.context import Context
+from ringfence.contract.result import Result
+from ringfence.errors import DeclarationRefused
+
+_UNSCHEMABLE = (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError, SchemaError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """What a function's signature says: its input, its output, and how it wants to be called."""
+
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    input_model: type[BaseModel]
+    output_type: TypeAdapter[Any]
+    context_parameter: str | None
+    model_parameter: str | None
+
+
+def read_signature(function: Callable[..., Any]) -> Signature:
+    """Read a tool's two schemas off its function, or refuse with the parameter named."""
+    hints = _type_hints(function)
+    parameters = dict(inspect.signature(function).parameters)
+    context = _take_context(parameters, hints)
+    for parameter in parameters.values():
+        _require_plain(parameter, hints)
+    model_parameter = _single_model(parameters, hints)
+    model = hints[model_parameter] if model_parameter else _model_of(function, parameters, hints)
+    output_type = _output_type(hints)
+    return Signature(
+        input_schema=_input_schema(model),
+        output_schema=close_output(_schema_of(output_type, mode="serialization", what="the return type")),
+        input_model=model,
+        output_type=output_type,
+        context_parameter=context,
+        model_parameter=model_parameter,
+    )
+
+
+def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError) as error:
+        raise DeclarationRefused(
+            f"an annotation cannot be read: {error}",
+            remedy="define the types at the top of the module, before the tool",
+        ) from error
+
+
+def _take_context(parameters: dict[str, inspect.Parameter], hints: dict[str, Any]) -> str | None:
+    found = [name for name in parameters if hints.get(name) is Context]
+    if len(found) > 1:
+        raise DeclarationRefused(f"parameters `{found[0]}` and `{found[1]}` are both the context")
+    for name in found:
+        del parameters[name]
+    return found[0] if found else None
+
+
+def _require_plain(parameter: inspect.Parameter, hints: dict[str, Any]) -> None:
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+        raise DeclarationRefused(
+            f"parameter `{parameter.name}` is not named by its callers",
+            remedy="declare each argument by name; no `*args`, `**kwargs` or `/`",
+        )
+    if parameter.name not in hints:
+        raise DeclarationRefused(f"parameter `{parameter.name}` has no annotation")
+    if parameter.name.startswith("_"):
+        raise DeclarationRefused(f"parameter `{parameter.name}` starts with an underscore")
+
+
+def _single_model(parameters: dict[str, inspect.Parameter], hints: dict[str, Any]) -> str | None:
+    if len(parameters) != 1:
+        return None
+    (name,) = parameters
+    hint = hints[name]
+    return name if isinstance(hint, type) and issubclass(hint, BaseModel) else None
+
+
+def _model_of(
+    function: Callable[..., Any], parameters: dict[str, inspect.Parameter], hints: dict[str, Any]
+) -> type[BaseModel]:
+    fields: dict[str, Any] = {name: (hints[name], _default(parameter)) for name, parameter in parameters.items()}
+    try:
+        return create_model(
+            f"{function.__name__}_input",
+            __config__=ConfigDict(extra="forbid", strict=True, arbitrary_types_allowed=False, protected_namespaces=()),
+            **fields,
+        )
+    except _UNSCHEMABLE as error:
+        raise DeclarationRefused(_explain(error, _culprit(hints, parameters))) from error
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    if parameter.default is parameter.empty:
+        return ...
+    if isinstance(parameter.default, FieldInfo):
+        return parameter.default
+    return FieldInfo(default=parameter.default, validate_default=True)
+
+
+def _culprit(hints: dict[str, Any], parameters: dict[str, inspect.Parameter]) -> str:
+    """The first parameter whose type alone has no schema."""
+    for name in parameters:
+        try:
+            TypeAdapter(hints[name]).json_schema()
+        except _UNSCHEMABLE:
+            return f"parameter `{name}`"
+    return "a parameter"
+
+
+def _input_schema(model: type[BaseModel]) -> dict[str, Any]:
+    try:
+        schema = model.model_json_schema(mode="validation")
+    except _UNSCHEMABLE as error:
+        raise DeclarationRefused(_explain(error, f"input `{model.__name__}`")) from error
+    return bound_input(schema)
+
+
+def _output_type(hints: dict[str, Any]) -> TypeAdapter[Any]:
+    if "return" not in hints:
+        raise DeclarationRefused(
+            "the return type has no annotation", remedy="annotate what the tool returns; `None` if nothing"
+        )
+    declared = hints["return"]
+    if typing.get_origin(declared) is Result:
+        (declared,) = typing.get_args(declared)
+    elif declared is Result:
+        raise DeclarationRefused("the return type `Result` does not say of what", remedy="write `Result[YourType]`")
+    try:
+        return TypeAdapter(declared)
+    except _UNSCHEMABLE as error:
+        raise DeclarationRefused(_explain(error, "the return type")) from error
+
+
+def _schema_of(
+    adapter: TypeAdapter[Any], *, mode: typing.Literal["validation", "serialization"], what: str
+) -> dict[str, Any]:
+    try:
+        return adapter.json_schema(mode=mode)
+    except _UNSCHEMABLE as error:
+        raise DeclarationRefused(_explain(error, what)) from error
+
+
+def _explain(error: Exception, what: str) -> str:
+    return f"{what} has no JSON Schema: {str(error).splitlines()[-1].strip()}"

@@ -1,0 +1,93 @@
+"""Plain JSON values, and nothing that only looks like one.
+
+Takes: Python values from a caller or JSON text from a stranger.  Gives: plain JSON data, bounded in depth and size.
+Never: keeps a reference to what the caller handed over, so nothing can change after it was checked.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from ringfence.contract.bounds import DEPTH, INPUT_BYTES, SAFE_INTEGER
+
+
+class NotPlain(ValueError):
+    """The value is not plain, bounded JSON; the message says where and why."""
+
+
+def require_plain(value: Any, *, depth: int = DEPTH) -> None:
+    """Raise unless the value is made of JSON's own types, finite, in range and not too deep."""
+    _require(value, where="arguments", depth=depth)
+
+
+def _require(value: Any, *, where: str, depth: int) -> None:
+    if depth < 0:
+        raise NotPlain(f"{where} is nested too deeply")
+    kind = type(value)
+    if value is None or kind is bool:
+        return
+    if kind is str:
+        _require_encodable(value, where=where)
+    elif kind is int:
+        if abs(value) > SAFE_INTEGER:
+            raise NotPlain(f"{where} is an integer beyond ±(2⁵³−1)")
+    elif kind is float:
+        if not math.isfinite(value):
+            raise NotPlain(f"{where} is not a finite number")
+    elif kind is list:
+        for index, item in enumerate(value):
+            _require(item, where=f"{where}[{index}]", depth=depth - 1)
+    elif kind is dict:
+        _require_members(value, where=where, depth=depth)
+    else:
+        raise NotPlain(f"{where} is a Python `{kind.__name__}`, not JSON")
+
+
+def _require_members(value: dict[Any, Any], *, where: str, depth: int) -> None:
+    for key, item in value.items():
+        if type(key) is not str:
+            raise NotPlain(f"{where} has a key that is not a string")
+        _require_encodable(key, where=f"a key of {where}")
+        _require(item, where=f"{where}.{key[:64]}", depth=depth - 1)
+
+
+def _require_encodable(text: str, *, where: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise NotPlain(f"{where} has an unpaired surrogate in it") from None
+
+
+def parse_json(text: str | bytes, *, size: int = INPUT_BYTES, depth: int = DEPTH) -> Any:
+    """JSON text from a stranger: bounded, no duplicate keys, no NaN, no number that Python would read as infinite."""
+    if len(text) > size:
+        raise NotPlain(f"the JSON text is longer than {size} bytes")
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_unique_members, parse_constant=_no_constant, parse_int=_bounded_integer
+        )
+    except NotPlain:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise NotPlain(f"not valid JSON: {type(error).__name__}") from None
+    require_plain(value, depth=depth)
+    return value
+
+
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise NotPlain("a key occurs twice in one object")
+    return members
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise NotPlain(f"`{name}` is not JSON")
+
+
+def _bounded_integer(digits: str) -> int:
+    if len(digits) > len(str(SAFE_INTEGER)) + 1:
+        raise NotPlain("an integer is beyond ±(2⁵³−1)")
+    return int(digits)

@@ -1,0 +1,20 @@
+"""The key under which a call must not happen twice.
+
+Takes: the caller's key, or what the call is.  Gives: the key.  Never: lets one agent or tool reach another's keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ringfence.contract.fingerprint import canonical, digest
+
+
+def derive_key(*, session: str, turn: str, tool: str, arguments: dict[str, Any]) -> str:
+    """The key of a call to which the caller gave none: the same call in the same turn has the same key."""
+    return digest(canonical({"session": session, "turn": turn, "tool": tool, "arguments": arguments}))
+
+
+def namespaced(key: str, *, agent: str, tool: str) -> str:
+    """A key as it is kept: one agent's key for one tool is nobody else's."""
+    return digest(canonical({"agent": agent, "tool": tool, "key": key}))

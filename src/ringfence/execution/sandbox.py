@@ -1,0 +1,109 @@
+"""What a sandbox is: it takes a job and gives raw output, and the default one does neither.
+
+Takes: a `Job`.  Gives: `RawOutput`, every byte of which is hostile.
+Never: decides whether a call may run; that is settled before a job exists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from ringfence.contract.capabilities import Kind
+from ringfence.contract.limits import Limits
+from ringfence.errors import CallRefused
+from ringfence.policy.grant import Grant
+from ringfence.registry.registry import RegisteredTool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is handed to a sandbox: one call, what it may reach, and what it may use."""
+
+    kind: Literal["python", "process", "mcp", "http"]
+    invocation_id: str
+    tool: RegisteredTool
+    arguments: bytes
+    grant: Grant
+    limits: Limits
+    agent: str
+    session: str
+    idempotency_key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effects:
+    """What the host measured that the call did; never what the tool says it did."""
+
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_memory_bytes: int = 0
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "wall_seconds": self.wall_seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "peak_memory_bytes": self.peak_memory_bytes,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """Why there is no reply: one of the codes, and a text that the tool may have written."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawOutput:
+    """What came back: a JSON text, or a fault; and what the host saw meanwhile."""
+
+    reply: bytes | None
+    for_model: str | None = None
+    fault: Fault | None = None
+    printed: bytes = b""
+    effects: Effects = field(default_factory=Effects)
+    evidence: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Sandbox(Protocol):
+    """Runs one job in isolation. `ringfence.testing` has the suite that every implementation passes."""
+
+    @property
+    def name(self) -> str:
+        """What the trail calls it."""
+        ...
+
+    @property
+    def serves(self) -> frozenset[Kind]:
+        """The capabilities for which this sandbox has a backend."""
+        ...
+
+    def refusal(self, job: Job) -> CallRefused | None:
+        """Why this job would not be run here, if it would not; asked before the call is started."""
+        ...
+
+    async def run(self, job: Job) -> RawOutput:
+        """Run the job; whatever goes wrong inside is a fault in the output, not an exception."""
+        ...
+
+    async def close(self) -> None:
+        """Leave nothing behind."""
+        ...
+
+
+class DenyAllSandbox:
+    """The default: executes nothing."""
+
+    name = "deny_all"
+    serves: frozenset[Kind] = frozenset()
+
+    def refusal(self, job: Job) -> CallRefused | None:
+        return CallRefused("no sandbox is configured, so nothing runs", code="sandbox_denied")
+
+    async def run(self, job: Job) -> RawOutput:
+        raise CallRefused("no sandbox is configured, so nothing runs", code="sandbox_denied")
+
+    async def close(self) -> None:
+        """There is nothing to leave behind."""

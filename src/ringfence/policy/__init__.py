@@ -1,0 +1,1 @@
+"""AUTHORIZE: every finding about a call, and the strictest of them."""

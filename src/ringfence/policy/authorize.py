@@ -1,0 +1,94 @@
+"""The truth table: everything that can be said about a call, on one page.
+
+Takes: a `Proposal` and the rules.  Gives: a `Verdict` that lists every reason.
+Never: stops at the first finding, and never lets an error while deciding be anything but a denial.
+
+| finding      | gives                                                  | because                                        |
+|--------------|--------------------------------------------------------|------------------------------------------------|
+| class floor  | the class's votes                                      | CON-4: the class alone demands it              |
+| egress floor | APPROVE for egress `write`                             | CON-5: the far side changes                    |
+| route        | APPROVE for `human`, APPROVE_TWICE for `dual`          | CON-8: a route raises a floor, never lowers it |
+|              | DENY for a pack that is not installed                  | absence refuses                                |
+| trust        | APPROVE for an imported tool of any class but read     | REG-1: nobody has accepted it yet              |
+|              | DENY for an untrusted tool                             | REG-1: it failed the gate                      |
+| reveal       | APPROVE where a secret's value enters the jail         | SEC-2                                          |
+| rules        | whatever each rule that holds decides                  | POL-2: the operator wrote it                   |
+| an error     | DENY                                                   | law 2                                          |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ringfence.contract.capabilities import Secrets
+from ringfence.contract.safety import CLASS_FLOORS, EGRESS_VOTES
+from ringfence.policy.decision import Decision, Reason, Verdict, decision_for, strictest
+from ringfence.policy.proposal import Proposal
+from ringfence.policy.rules import RuleBook, Subject
+from ringfence.registry.pins import Trust
+
+_ROUTES = {"human": Decision.APPROVE, "dual": Decision.APPROVE_TWICE}
+
+
+def authorize(proposal: Proposal, *, rules: RuleBook) -> Verdict:
+    """Every reason that applies to this call; the strictest decides."""
+    try:
+        counted, watched = rules.findings(_subject(proposal), proposal.call.arguments)
+        return strictest((*_floors(proposal), *counted), shadow=watched)
+    except Exception as error:  # an error while deciding is a denial, whatever it was
+        return strictest(
+            [Reason(kind="error", decision=Decision.DENY, because=f"deciding failed: {type(error).__name__}")]
+        )
+
+
+def _subject(proposal: Proposal) -> Subject:
+    return Subject(
+        tool=proposal.tool.name,
+        agent=proposal.agent.name,
+        binding=proposal.binding or "",
+        safety=proposal.tool.safety.value,
+        egress=proposal.tool.egress.value,
+    )
+
+
+def _floors(proposal: Proposal) -> Iterator[Reason]:
+    yield _class_floor(proposal)
+    yield _egress_floor(proposal)
+    yield from _route(proposal)
+    yield from _trust(proposal)
+    yield from _reveal(proposal)
+
+
+def _class_floor(proposal: Proposal) -> Reason:
+    floor = CLASS_FLOORS[proposal.tool.safety]
+    because = f"class `{proposal.tool.safety}`: {floor.reason}"
+    return Reason(kind="class_floor", decision=decision_for(floor.votes), because=because)
+
+
+def _egress_floor(proposal: Proposal) -> Reason:
+    votes = EGRESS_VOTES[proposal.tool.egress]
+    return Reason(kind="egress_floor", decision=decision_for(votes), because=f"egress `{proposal.tool.egress}`")
+
+
+def _route(proposal: Proposal) -> Iterator[Reason]:
+    route = proposal.tool.tool.approval
+    if route in _ROUTES:
+        yield Reason(kind="route", decision=_ROUTES[route], because=f"the tool asks for the route `{route}`")
+    elif route != "auto":
+        yield Reason(
+            kind="route", decision=Decision.DENY, because=f"the tool asks for `{route}`, which is not installed"
+        )
+
+
+def _trust(proposal: Proposal) -> Iterator[Reason]:
+    if proposal.tool.trust is Trust.UNTRUSTED:
+        yield Reason(kind="trust", decision=Decision.DENY, because="the tool failed the gate")
+    elif proposal.tool.trust is Trust.IMPORTED and proposal.tool.tool.consequential:
+        yield Reason(
+            kind="trust", decision=Decision.APPROVE, because="the tool is imported and nobody has accepted it yet"
+        )
+
+
+def _reveal(proposal: Proposal) -> Iterator[Reason]:
+    if any(isinstance(granted, Secrets) and granted.reveal for granted in proposal.grant.capabilities):
+        yield Reason(kind="reveal", decision=Decision.APPROVE, because="the value of a secret enters the jail")

@@ -1,0 +1,68 @@
+"""What the jail may reach for one call: declared ∩ permitted, for all five categories.
+
+Takes: a tool's needs and the agent's permits.  Gives: a `Grant`, resolved anew at every call.
+Never: runs a tool without something that it declared; an empty intersection is a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ringfence.agents.profile import Permits
+from ringfence.contract.capabilities import Capability, Files, Kind, Network, Processes, Secrets, Storage
+from ringfence.errors import CallRefused
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """The capabilities of one call, each already narrowed."""
+
+    capabilities: tuple[Capability, ...]
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        return frozenset(capability.kind for capability in self.capabilities)
+
+    def document(self) -> list[dict[str, Any]]:
+        return [capability.document() for capability in self.capabilities]
+
+
+NOTHING = Grant(capabilities=())
+
+
+def resolve_grant(tool: str, needs: Iterable[Capability], *, permits: Permits) -> Grant:
+    """The grant for one call, or `not_available` naming the category of which nothing is left."""
+    if not needs:
+        return NOTHING
+    return Grant(capabilities=tuple(_narrowed(tool, need, permits) for need in needs))
+
+
+def _narrowed(tool: str, need: Capability, permits: Permits) -> Capability:
+    left = _intersection(need, permits)
+    if left is None or left.is_empty or _lost_a_side(need, left):
+        message = f"tool `{tool}` needs `{need.kind}`, and nothing that it declares is permitted to this agent"
+        raise CallRefused(message, code="not_available")
+    return left
+
+
+def _intersection(need: Capability, permits: Permits) -> Capability | None:
+    match need:
+        case Network():
+            return need.intersect(permits.network)
+        case Secrets():
+            return need.intersect(permits.secrets)
+        case Files():
+            return need.intersect(permits.files)
+        case Processes():
+            return need.intersect(permits.processes)
+        case Storage():
+            return next((need for permitted in permits.storage if permitted.covers(need)), None)
+
+
+def _lost_a_side(need: Capability, left: Capability) -> bool:
+    """Reading that survived does not make up for writing that was declared and is gone."""
+    if not isinstance(need, Files) or not isinstance(left, Files):
+        return False
+    return bool(need.read and not left.read) or bool(need.write and not left.write)

@@ -1,0 +1,76 @@
+"""The gate before the registry: is this contract fit to be read by a model?
+
+Takes: a declared contract.  Gives: the faults found in every string that a model will read.
+Never: repairs anything; what is at fault is refused or quarantined by the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ringfence.contract.tool import Tool
+from ringfence.registry.names import valid_name
+from ringfence.sanitise import scan_description
+
+DESCRIPTION_CHARACTERS = 1_024
+
+# Keywords of a schema whose values a model reads as text.
+_READ_BY_MODELS = frozenset({"title", "description", "default", "const", "pattern", "format", "$comment"})
+_LISTS_READ_BY_MODELS = frozenset({"enum", "examples"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """Why a contract may not be shown to a model."""
+
+    where: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.where} {self.problem}"
+
+
+def faults(tool: Tool) -> tuple[Fault, ...]:
+    """Everything at fault with a contract; empty means it may be registered."""
+    return (*_name_faults(tool), *_description_faults(tool), *_text_faults(tool))
+
+
+def _name_faults(tool: Tool) -> Iterator[Fault]:
+    if not valid_name(tool.name):
+        yield Fault(where="the name", problem="is not of the form `[a-z][a-z0-9_]{0,63}`")
+
+
+def _description_faults(tool: Tool) -> Iterator[Fault]:
+    if len(tool.description) > DESCRIPTION_CHARACTERS:
+        yield Fault(where="the description", problem=f"is longer than {DESCRIPTION_CHARACTERS} characters")
+
+
+def _text_faults(tool: Tool) -> Iterator[Fault]:
+    texts = [
+        ("the description", tool.description),
+        *_schema_texts(tool.input_schema),
+        *_schema_texts(tool.output_schema),
+    ]
+    for where, text in texts:
+        for finding in scan_description(text):
+            yield Fault(where=where, problem=f"has a finding: {finding.kind}")
+
+
+def _schema_texts(node: Any, *, where: str = "the schema") -> Iterator[tuple[str, str]]:
+    if isinstance(node, list):
+        for item in node:
+            yield from _schema_texts(item, where=where)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield (f"a name in {where}", key)
+            yield from _values_read(key, value, where=where)
+            yield from _schema_texts(value, where=f"`{key}`" if key.isidentifier() else where)
+
+
+def _values_read(key: str, value: Any, *, where: str) -> Iterator[tuple[str, str]]:
+    if key in _READ_BY_MODELS and isinstance(value, str):
+        yield (f"`{key}` of {where}", value)
+    if key in _LISTS_READ_BY_MODELS and isinstance(value, list):
+        yield from ((f"`{key}` of {where}", item) for item in value if isinstance(item, str))

@@ -1,0 +1,131 @@
+"""One call's life: its states, the moves between them, and what the caller is told.
+
+Takes: facts from the stages.  Gives: `Invocation`, `Outcome`s, and the `Journal` that keeps them.
+Never: moves a call in more than one step at a time; each move is one `Journal` call with its events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from ringfence.approvals.inbox import Approval
+from ringfence.approvals.warrant import Warrant
+from ringfence.audit.events import AuditEvent
+
+
+class Status(StrEnum):
+    """Where a call stands."""
+
+    PROPOSED = "proposed"
+    REFUSED = "refused"
+    PENDING = "pending"
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    IN_DOUBT = "in_doubt"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    VOID = "void"
+    CANCELLED = "cancelled"
+
+
+MOVES: dict[Status, frozenset[Status]] = {
+    Status.PROPOSED: frozenset({Status.REFUSED, Status.PENDING, Status.QUEUED}),
+    Status.PENDING: frozenset({Status.QUEUED, Status.REJECTED, Status.EXPIRED, Status.VOID}),
+    Status.QUEUED: frozenset({Status.RUNNING, Status.REFUSED, Status.VOID, Status.CANCELLED}),
+    Status.RUNNING: frozenset({Status.COMPLETED, Status.FAILED, Status.IN_DOUBT}),
+    Status.IN_DOUBT: frozenset({Status.COMPLETED, Status.FAILED}),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invocation:
+    """One request as it is kept. `fingerprint` is empty only where no such tool was found."""
+
+    id: str
+    session: str
+    agent: str
+    binding: str | None
+    user: str | None
+    proposers: tuple[str, ...]
+    tool: str
+    fingerprint: str | None
+    source_digest: str | None
+    arguments: str
+    arguments_digest: str
+    idempotency_key: str
+    proposed_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """How a started call ended."""
+
+    status: Literal[Status.COMPLETED, Status.FAILED, Status.IN_DOUBT]
+    code: str | None
+    outcome: dict[str, Any]
+    cost_estimate: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A call as the journal remembers it."""
+
+    invocation: Invocation
+    status: Status
+    approval: Approval | None
+    code: str | None
+    outcome: dict[str, Any] | None
+
+
+class Journal(Protocol):
+    """Keeps calls. Each method is one transaction: the move, the warrant and the events, or none of them."""
+
+    async def refuse(self, invocation: Invocation, *, code: str, events: Sequence[AuditEvent]) -> None:
+        """proposed → refused, or queued → refused."""
+        ...
+
+    async def ask(self, invocation: Invocation, *, approval: Approval, events: Sequence[AuditEvent]) -> None:
+        """proposed → pending, with the request for votes."""
+        ...
+
+    async def start(
+        self,
+        invocation: Invocation,
+        *,
+        warrant: Warrant,
+        durability: Literal["normal", "full"],
+        events: Sequence[AuditEvent],
+    ) -> None:
+        """proposed or queued → running, consuming the warrant; `full` means on disk before this returns."""
+        ...
+
+    async def finish(
+        self, invocation_id: str, *, ending: Ending, durability: Literal["normal", "full"], events: Sequence[AuditEvent]
+    ) -> None:
+        """running → completed, failed or in doubt."""
+        ...
+
+    async def withdraw(
+        self,
+        invocation_id: str,
+        *,
+        to: Literal[Status.VOID, Status.EXPIRED, Status.CANCELLED],
+        code: str,
+        events: Sequence[AuditEvent],
+    ) -> None:
+        """pending or queued → void, expired or cancelled."""
+        ...
+
+    async def recorded(self, invocation_id: str) -> Recorded | None:
+        """One call, with its request for votes."""
+        ...
+
+    async def latest_like(self, *, session: str, tool: str, arguments_digest: str) -> Recorded | None:
+        """The newest call of this session with the same tool and arguments."""
+        ...

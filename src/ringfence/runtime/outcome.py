@@ -1,0 +1,134 @@
+"""What a caller is told: four outcomes, each safe to show to a model.
+
+Takes: what the pipeline settled.  Gives: `Completed`, `Waiting`, `Refused`, `Failed`.
+Never: carries a raw byte of a tool's output.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+from ringfence.contract.fingerprint import canonical
+from ringfence.errors import CODES
+from ringfence.policy.decision import Reason
+from ringfence.sanitise import Finding, frame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completed:
+    """The tool ran; `output` is validated, cleaned, plain JSON data."""
+
+    status: ClassVar[str] = "completed"
+    invocation_id: str
+    output: Any
+    text: str
+    findings: tuple[Finding, ...] = ()
+    effects: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def for_model(self) -> str:
+        return _framed(self.text, status=self.status)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "invocation_id": self.invocation_id,
+            "output": self.output,
+            "text": self.text,
+            "findings": [finding_document(finding) for finding in self.findings],
+            "effects": self.effects,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """The call needs votes; any process can resume it once they are given."""
+
+    status: ClassVar[str] = "waiting"
+    invocation_id: str
+    approval_id: str
+    votes_needed: int
+
+    def for_model(self) -> str:
+        people = "a person" if self.votes_needed == 1 else f"{self.votes_needed} people"
+        return _framed(f"This call waits for {people} to approve it. Do not repeat it meanwhile.", status=self.status)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "invocation_id": self.invocation_id,
+            "approval_id": self.approval_id,
+            "votes_needed": self.votes_needed,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """No tool code ran for this call."""
+
+    status: ClassVar[str] = "refused"
+    invocation_id: str
+    code: str
+    message: str
+    remedy: str
+    reasons: tuple[Reason, ...] = ()
+
+    def for_model(self) -> str:
+        return _framed(f"{self.message} ({self.code}). {_advice(self.code, self.remedy)}", status=self.status)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "invocation_id": self.invocation_id,
+            "code": self.code,
+            "message": self.message,
+            "remedy": self.remedy,
+            "reasons": [reason.document() for reason in self.reasons],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed:
+    """The call was started and did not end in a valid reply."""
+
+    status: ClassVar[str] = "failed"
+    invocation_id: str
+    code: str
+    message: str
+    remedy: str
+    effects: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def for_model(self) -> str:
+        return _framed(f"{self.message} ({self.code}). {_advice(self.code, self.remedy)}", status=self.status)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "invocation_id": self.invocation_id,
+            "code": self.code,
+            "message": self.message,
+            "remedy": self.remedy,
+            "effects": self.effects,
+        }
+
+
+Outcome: TypeAlias = Completed | Waiting | Refused | Failed
+
+
+def model_text(output: Any) -> str:
+    """An output as text: a string as it is, anything else as JSON."""
+    return output if isinstance(output, str) else canonical(output).decode()
+
+
+def finding_document(finding: Finding) -> dict[str, Any]:
+    return {"kind": finding.kind, "span": list(finding.span), "severity": finding.severity.name.lower()}
+
+
+def _framed(text: str, *, status: str) -> str:
+    return frame(text, boundary=secrets.token_hex(8), label=status)
+
+
+def _advice(code: str, remedy: str) -> str:
+    """A model is told what a model can do; what only a person can do is said to be a person's."""
+    return remedy if CODES[code].audience == "model" else "Only a person can change this; do not retry it."

@@ -1,0 +1,74 @@
+"""Structured output is cleaned leaf by leaf, keys too, and keeps its shape.
+
+Takes: JSON and a limit in bytes for each string.  Gives: clean JSON, and findings that point at the leaf.
+Never: merges two keys; passes on a value that JSON does not have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, cast
+
+from ringfence.errors import CallFailed
+from ringfence.sanitise.clean import DEFAULT_LIMIT, clean_output
+from ringfence.sanitise.finding import Finding
+from ringfence.sanitise.visible import visible
+
+JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
+
+DEEPEST = 200
+
+
+def clean_json(value: object, *, limit: int = DEFAULT_LIMIT) -> tuple[JSON, tuple[Finding, ...]]:
+    """The same structure with every string and every key cleaned; `limit` holds for each of them."""
+    washing = _Washing(limit=limit)
+    clean = washing.value(value, path="", depth=0)
+    return clean, tuple(washing.findings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Washing:
+    limit: int
+    findings: list[Finding] = field(default_factory=list[Finding])
+
+    def value(self, value: object, *, path: str, depth: int) -> JSON:
+        if depth > DEEPEST:
+            raise _refused(f"the output is nested more than {DEEPEST} levels deep")
+        if isinstance(value, str):
+            return self.text(value, path=path)
+        if value is None or isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+            return value
+        if isinstance(value, list):
+            return self.items(cast("Sequence[object]", value), path=path, depth=depth)
+        if isinstance(value, dict):
+            return self.members(cast("Mapping[object, object]", value), path=path, depth=depth)
+        raise _refused(f"the output has a value of type `{type(value).__name__}` at `{path}`, which JSON does not have")
+
+    def text(self, value: str, *, path: str) -> str:
+        cleaned = clean_output(value, limit=self.limit)
+        self.findings.extend(replace(finding, path=path) for finding in cleaned.findings)
+        return cleaned.text
+
+    def items(self, values: Sequence[object], *, path: str, depth: int) -> list[JSON]:
+        return [self.value(item, path=f"{path}/{index}", depth=depth + 1) for index, item in enumerate(values)]
+
+    def members(self, values: Mapping[object, object], *, path: str, depth: int) -> dict[str, JSON]:
+        clean: dict[str, JSON] = {}
+        for raw_key, item in values.items():
+            if not isinstance(raw_key, str):
+                raise _refused(f"the output has a key that is not text at `{path}`")
+            key = self.text(raw_key, path=path)
+            if key in clean:
+                raise _refused(f"two keys at `{path}` are the same once cleaned: `{visible(key)}`")
+            clean[key] = self.value(item, path=f"{path}/{_pointer(key)}", depth=depth + 1)
+        return clean
+
+
+def _pointer(key: str) -> str:
+    return visible(key).replace("~", "~0").replace("/", "~1")
+
+
+def _refused(message: str) -> CallFailed:
+    return CallFailed(message, code="output_invalid")
