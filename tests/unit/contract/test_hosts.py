@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from publicsuffixlist import PSLFILE, PublicSuffixList
 
@@ -144,6 +144,26 @@ def test_a_pattern_that_is_too_wide_or_malformed_is_refused(pattern: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("a.*.com", "`*` stands only for the leftmost label, in front of a domain"),
+        ("*.github.io", "anyone can register a name under `github.io`"),
+        ("[::ffff:1.2.3.4]", "an IPv4 address in IPv6 spelling; write `1.2.3.4`"),
+        ("a.com:99999", "the port is not a number from 1 to 65535"),
+    ],
+)
+def test_a_refused_pattern_is_quoted_with_the_reason(pattern: str, reason: str) -> None:
+    with pytest.raises(DeclarationRefused) as refused:
+        parse(pattern)
+    assert refused.value.message == f"host pattern `{pattern}`: {reason}"
+
+
+def test_text_far_longer_than_a_host_is_refused_before_it_is_normalised() -> None:
+    with pytest.raises(CallRefused, match="too long"):
+        normalise_host("\u00e9" * 100_000)
+
+
+@pytest.mark.parametrize(
     ("pattern", "parsed"),
     [
         ("API.Example.com.", HostPattern(host="api.example.com", reach="exact", ports=DEFAULT_PORTS)),
@@ -206,12 +226,14 @@ _PATTERNS = st.tuples(st.sampled_from(["", "*."]), _NAMES, _PORTS).map("".join).
 _ASKED = st.tuples(_NAMES, st.sampled_from([80, 443, 5432, 8443]))
 
 
+@settings(deadline=None)
 @given(a=_PATTERNS, b=_PATTERNS, asked=_ASKED)
 def test_an_intersection_allows_exactly_what_both_allow(a: HostPattern, b: HostPattern, asked: tuple[str, int]) -> None:
     both = intersect(a, b)
     assert allows([both] if both else [], *asked) == (allows([a], *asked) and allows([b], *asked))
 
 
+@settings(deadline=None)
 @given(outer=_PATTERNS, inner=_PATTERNS, asked=_ASKED)
 def test_a_pattern_allows_all_that_a_covered_one_allows(
     outer: HostPattern, inner: HostPattern, asked: tuple[str, int]
@@ -221,6 +243,7 @@ def test_a_pattern_allows_all_that_a_covered_one_allows(
     assert covers(outer, inner) == (intersect(outer, inner) == inner)
 
 
+@settings(deadline=None)
 @given(host=st.text(max_size=40), port=st.integers())
 def test_no_text_makes_the_matcher_raise(host: str, port: int) -> None:
     assert not allows(["allowed.example.com:1"], host, port) or normalise_host(host) == "allowed.example.com"
