@@ -1,0 +1,37 @@
+"""Harmless sentences in many scripts, written for these tests; several are spelled with invisible characters."""
+
+from __future__ import annotations
+
+PLAIN: dict[str, str] = {
+    "English": "The ferry leaves at nine; bring a coat, it's windy.\r\n\tSee “notes” – page 4…",
+    "German": "Über den Fluss führt eine schöne Brücke aus Stein.",
+    "French": "« Où est la gare ? » demanda l’élève.",
+    "Vietnamese": "Trời hôm nay nắng đẹp và gió nhẹ.",
+    "Turkish": "Işık çok güçlüydü, gözlerimi kapattım.",
+    "Greek": "Η θάλασσα είναι ήρεμη σήμερα το πρωί.",
+    "Russian": "Сегодня утром шёл тихий снег.",
+    "Georgian": "დღეს კარგი ამინდია.",
+    "Armenian": "Այսօր լավ եղանակ է։",
+    "Hebrew": "הרכבת יוצאת בשעה תשע\u200f (רציף 3).",
+    "Arabic": "القطار يغادر في التاسعة\u200f/10، والجو جميل.",
+    "Persian": "من کتاب‌ها را می‌خوانم و به خانه‌ام می‌روم.",
+    "Urdu": "آج موسم بہت اچھا ہے۔",
+    "Hindi": "आज मौसम अच्छा है, क्‍या आप आएँगे?",
+    "Bengali": "আজ আকাশ পরিষ্কার। র‍্যাম",
+    "Tamil": "இன்று வானம் தெளிவாக உள்ளது.",
+    "Kannada": "ಇಂದು ಪಾರ್ಕ್‌ಗೆ ಹೋಗೋಣ.",
+    "Malayalam": "അവന്‍ വീട്ടില്‍ ഉണ്ട്.",
+    "Sinhala": "ශ්‍රී ලංකාව ලස්සනයි.",
+    "Thai": "วันนี้อากาศดี\u200bมาก",
+    "Khmer": "ថ្ងៃនេះ\u200bអាកាស\u200bល្អ",
+    "Myanmar": "ဒီနေ့ ရာသီဥတု ကောင်းတယ်။",
+    "Tibetan": "དེ་རིང་གནམ་གཤིས་ཡག་པོ་འདུག",
+    "Mongolian": "ᠮᠣᠩᠭᠣᠯ ᠪᠢᠴᠢᠭ᠌ ᠨᠠᠷ\u180eᠠ",
+    "Chinese": "今天天气很好，我们去公园吧。",
+    "Japanese": "今日は葛\U000e0100城市へ行きます。\u3000楽しみ！",
+    "Korean": "오늘은 날씨가 참 좋네요.",
+    "Amharic": "ዛሬ አየሩ ጥሩ ነው።",
+    "mathematics": "A ∩\ufe00 B ≠ ∅, ∀x ∈ ℝ",
+    "emoji": "👩‍👩‍👧‍👦 🏳️‍🌈 ❤️‍🔥 1️⃣ #️⃣ 👍🏽 🕵🏻‍♂️ 🇫🇷 ☎︎ ©️",
+    "flags of tags": "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f wins",
+}
