@@ -7,7 +7,7 @@ Never: decides what to change.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,56 +29,43 @@ class Edit(NamedTuple):
 Pass = Callable[[str], Sequence[Edit]]
 
 
-class Piece(NamedTuple):
-    """From `start` on, the text was `raw` and following; a replacement stands for all of `raw` to `raw_end`."""
-
-    start: int
-    raw: int
-    raw_end: int | None
-
-
 @dataclass(frozen=True)
 class Trace:
-    """Where each character of the present text stood in the raw text."""
+    """Where each character of the present text stood in the raw text, through every round of edits so far."""
 
-    pieces: tuple[Piece, ...] = (Piece(0, 0, None),)
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        first, last = self._piece(start), self._piece(end - 1)
-        low = first.raw if first.raw_end is not None else first.raw + start - first.start
-        high = last.raw_end if last.raw_end is not None else last.raw + end - last.start
-        return low, high
+    rounds: tuple[tuple[Sequence[Edit], list[int]], ...] = ()
 
     def after(self, edits: Sequence[Edit]) -> Trace:
         """The trace of the text that these edits leave."""
-        return Trace(tuple(self._remaining(edits)))
+        return Trace((*self.rounds, (edits, _places(edits))))
 
-    def _piece(self, position: int) -> Piece:
-        return self.pieces[bisect_right(self.pieces, position, key=lambda piece: piece.start) - 1]
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span in the raw text; what replaced something stands for all of it."""
+        for edits, places in reversed(self.rounds):
+            start, end = _before(edits, places, at=start)[0], _before(edits, places, at=end - 1)[1]
+        return start, end
 
-    def _remaining(self, edits: Sequence[Edit]) -> Iterator[Piece]:
-        at, kept_from, index = 0, 0, 0
-        for edit in edits:
-            index = yield from self._shifted(index, start=kept_from, end=edit.start, at=at)
-            at += edit.start - kept_from
-            if edit.replacement:
-                yield Piece(at, *self.span(edit.start, edit.end))
-                at += len(edit.replacement)
-            kept_from = edit.end
-        yield from self._shifted(index, start=kept_from, end=None, at=at)
 
-    def _shifted(self, index: int, *, start: int, end: int | None, at: int) -> Generator[Piece, None, int]:
-        """The pieces of `[start, end)`, moved to `at`; returns the index to go on from, which keeps the walk linear."""
-        pieces = self.pieces
-        while index + 1 < len(pieces) and pieces[index + 1].start <= start:
-            index += 1
-        while index < len(pieces) and (end is None or max(pieces[index].start, start) < end):
-            piece = pieces[index]
-            skipped = max(start - piece.start, 0)
-            moved = piece.raw if piece.raw_end is not None else piece.raw + skipped
-            yield Piece(at + piece.start + skipped - start, moved, piece.raw_end)
-            index += 1
-        return max(index - 1, 0)
+def _places(edits: Sequence[Edit]) -> list[int]:
+    """Where each edit stands in the text that the edits leave."""
+    places: list[int] = []
+    shift = 0
+    for start, end, _, replacement, _ in edits:
+        places.append(start + shift)
+        shift += len(replacement) - (end - start)
+    return places
+
+
+def _before(edits: Sequence[Edit], places: list[int], *, at: int) -> tuple[int, int]:
+    """What the character at `at` was before the edits."""
+    index = bisect_right(places, at) - 1
+    if index < 0:
+        return at, at + 1
+    edit, within = edits[index], at - places[index]
+    if within < len(edit.replacement):
+        return edit.start, edit.end
+    old = edit.end + within - len(edit.replacement)
+    return old, old + 1
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:

@@ -55,8 +55,14 @@ def test_a_sequence_is_removed_and_the_text_around_it_stays(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "clean"),
-    [("a\rb", "a\nb"), ("a\x0bb\x0cc", "a\nb\nc"), ("a\x85b", "a\nb"), ("a\u2028b\u2029c", "a\nb\nc"), ("\r\r\n", "\n\r\n")],
-)  # fmt: skip
+    [
+        ("a\rb", "a\nb"),
+        ("a\x0bb\x0cc", "a\nb\nc"),
+        ("a\x85b", "a\nb"),
+        ("a\u2028b\u2029", "a\nb\n"),
+        ("\r\r\n", "\n\r\n"),
+    ],
+)
 def test_a_break_that_only_some_readers_see_becomes_a_line_feed(raw: str, clean: str) -> None:
     assert clean_output(raw).text == clean
 
