@@ -82,7 +82,7 @@ def create(hierarchy: Hierarchy, *, name: str, limits: GroupLimits) -> Group:
         place.mkdir()
     try:
         _bound(group, limits=limits)
-    except OSError:
+    except (OSError, LookupError):
         remove(group)
         raise
     return group
@@ -189,7 +189,8 @@ def _place(path: str | None, *, mount: tuple[Path, str] | None) -> Path | Unavai
         return Unavailable(reason="the controller is not mounted", remedy=_V1_ROOT_REMEDY)
     point, root = mount
     relative = os.path.relpath(path, root)
-    if path == "/" or relative == ".." or relative.startswith("../"):
+    # A path that climbs lies outside this process's cgroup namespace, or outside what is mounted.
+    if path == "/" or ".." in (*Path(path).parts, *Path(relative).parts):
         return Unavailable(reason="this process is in the hierarchy's root group", remedy=_V1_ROOT_REMEDY)
     return point / relative
 
