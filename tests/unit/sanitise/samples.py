@@ -30,6 +30,8 @@ PLAIN: dict[str, str] = {
     "Chinese": "今天天气很好，我们去公园吧。",
     "Japanese": "今日は葛\U000e0100城市へ行きます。\u3000楽しみ！",
     "Korean": "오늘은 날씨가 참 좋네요.",
+    "Old Korean": "\u1100\u1160\u11a8 \u115f\u1161",
+    "biblical Hebrew": "יְרוּשָׁלַ\u034fִם",
     "Amharic": "ዛሬ አየሩ ጥሩ ነው።",
     "mathematics": "A ∩\ufe00 B ≠ ∅, ∀x ∈ ℝ",
     "emoji": "👩‍👩‍👧‍👦 🏳️‍🌈 ❤️‍🔥 1️⃣ #️⃣ 👍🏽 🕵🏻‍♂️ 🇫🇷 ☎︎ ©️",

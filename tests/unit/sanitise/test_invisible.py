@@ -43,6 +43,12 @@ SMUGGLED = {
     "annotation controls": ("\ufff9a\ufffab\ufffb", "ab"),
     "marks inside a Latin word": ("pay\u200epal \u200fx\u061cy", "paypal xy"),
     "a third joiner in a row": ("ಕ್\u200c\u200c\u200cಗ", "ಕ್\u200c\u200cಗ"),
+    "a second joiner between emoji": ("👩\u200d\u200d👧", "👩\u200d👧"),
+    "a third break in a row": ("ก\u200b\u200b\u200bก", "ก\u200b\u200bก"),
+    "a second selector that the base also has": ("❤\ufe0f\ufe0e", "❤\ufe0f"),
+    "a selector between a letter and a keycap": ("a\ufe0f\u20e3", "a\u20e3"),
+    "the tags of a flag without the flag": ("a" + tags("gbeng") + "\U000e007f", "a"),
+    "a grapheme joiner that no mark follows": ("a\u034fb", "ab"),
     "a joiner between emoji and letter": ("😀\u200da", "😀a"),
     "a run too long for any script": ("م" + "\u200c" * 40 + "م", "مم"),
 }
