@@ -28,6 +28,10 @@ class Trail(Protocol):
         """Prove the trail against the public key of this runtime, whose fingerprint may be given from outside."""
         ...
 
+    async def position(self) -> int:
+        """How many events there are to read; the position of the newest."""
+        ...
+
     def links(self, *, after: int = 0, limit: int | None = None) -> AsyncIterator[tuple[int, Link]]:
         """Events in the order they were kept, each with its position."""
         ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ringfence.contract.tool import Tool
 
@@ -43,12 +43,16 @@ class Pin:
 
 @dataclass(frozen=True, kw_only=True)
 class Offered:
-    """A contract as a source offers it now; `accepted_by` names who vouches for it, if anybody does."""
+    """A contract as a source offers it now; `accepted_by` names who vouches for it, if anybody does.
+
+    `first_load` vouches for a contract that is new; `review` also for one that changed.
+    """
 
     tool: Tool
     source: str
     source_digest: str
     accepted_by: str | None = None
+    acceptance: Literal["first_load", "review"] = "first_load"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +78,8 @@ def standing(offered: Offered, *, pin: Pin | None) -> Standing:
     if pin is None:
         return Standing(trust=vouched or Trust.IMPORTED, change=Change.REGISTERED)
     if pin.fingerprint != offered.tool.fingerprint:
+        if vouched and offered.acceptance == "review":
+            return Standing(trust=vouched, change=Change.REGISTERED)
         return Standing(trust=pin.trust, change=Change.DEFINITION, quarantine="definition_changed")
     trust = vouched or pin.trust
     if pin.source_digest != offered.source_digest:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ringfence.runtime.blocking import blocking
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused, Waiting
+from ringfence.runtime.runtime import Runtime
+from ringfence.runtime.session import Session
 
-__all__ = ["Completed", "Failed", "Outcome", "Refused", "Waiting"]
+__all__ = ["Completed", "Failed", "Outcome", "Refused", "Runtime", "Session", "Waiting", "blocking"]

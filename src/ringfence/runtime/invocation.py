@@ -6,6 +6,7 @@ Never: moves a call in more than one step at a time; each move is one `Journal` 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,6 +82,11 @@ class Recorded:
     approval: Approval | None
     code: str | None
     outcome: dict[str, Any] | None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments as they were recorded: ours, canonical, and parsed anew."""
+        parsed: dict[str, Any] = json.loads(self.invocation.arguments)
+        return parsed
 
 
 class Journal(Protocol):

@@ -6,14 +6,13 @@ Never: carries a raw byte of a tool's output.
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from ringfence.contract.fingerprint import canonical
-from ringfence.errors import CODES
+from ringfence.errors import CODES, Audience
 from ringfence.policy.decision import Reason
-from ringfence.sanitise import Finding, frame
+from ringfence.sanitise import Finding, frame, new_boundary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +27,7 @@ class Completed:
     effects: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def for_model(self) -> str:
-        return _framed(self.text, status=self.status)
+        return frame(self.text, boundary=new_boundary())
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -52,7 +51,7 @@ class Waiting:
 
     def for_model(self) -> str:
         people = "a person" if self.votes_needed == 1 else f"{self.votes_needed} people"
-        return _framed(f"This call waits for {people} to approve it. Do not repeat it meanwhile.", status=self.status)
+        return _said(f"this call waits for {people} to approve it; do not repeat it meanwhile", status=self.status)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -75,7 +74,7 @@ class Refused:
     reasons: tuple[Reason, ...] = ()
 
     def for_model(self) -> str:
-        return _framed(f"{self.message} ({self.code}). {_advice(self.code, self.remedy)}", status=self.status)
+        return _said(self.message, self.code, _advice(self.code, self.remedy), status=self.status)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -100,7 +99,8 @@ class Failed:
     effects: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def for_model(self) -> str:
-        return _framed(f"{self.message} ({self.code}). {_advice(self.code, self.remedy)}", status=self.status)
+        notes = (self.code, _advice(self.code, self.remedy))
+        return frame(self.message, boundary=new_boundary(), label=self.status, notes=notes)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -125,10 +125,11 @@ def finding_document(finding: Finding) -> dict[str, Any]:
     return {"kind": finding.kind, "span": list(finding.span), "severity": finding.severity.name.lower()}
 
 
-def _framed(text: str, *, status: str) -> str:
-    return frame(text, boundary=secrets.token_hex(8), label=status)
+def _said(*notes: str, status: str) -> str:
+    """The runtime's own words: notes on the frame, with nothing untrusted inside it."""
+    return frame("", boundary=new_boundary(), label=status, notes=notes)
 
 
 def _advice(code: str, remedy: str) -> str:
     """A model is told what a model can do; what only a person can do is said to be a person's."""
-    return remedy if CODES[code].audience == "model" else "Only a person can change this; do not retry it."
+    return remedy if CODES[code].audience is Audience.MODEL else "only a person can change this; do not retry it"

@@ -1,0 +1,87 @@
+"""How a call gets its warrant: at once, from votes already given, or not yet.
+
+Takes: a case with its verdict.  Gives: a `Warrant`, or `Waiting` with the request on record.
+Never: asks twice for the same call in one session, and never again for one that a person rejected.
+"""
+
+from __future__ import annotations
+
+from ringfence.approvals.inbox import Approval, ApprovalStatus
+from ringfence.approvals.warrant import Warrant, warrant_for_allowed, warrant_from_votes
+from ringfence.errors import CallRefused
+from ringfence.policy.decision import Decision
+from ringfence.runtime.case import Case, new_id
+from ringfence.runtime.invocation import Recorded, Status
+from ringfence.runtime.outcome import Waiting
+from ringfence.runtime.parts import Parts
+
+
+async def warrant_or_wait(parts: Parts, case: Case) -> Warrant | Waiting:
+    """The proof that this call may run, or word that it waits."""
+    if case.resumed is not None:
+        return _from_votes(parts, case, case.resumed)
+    if case.known_verdict.decision is Decision.ALLOW:
+        return warrant_for_allowed(case.known_verdict, invocation_id=case.id, digest=case.known_call.digest)
+    earlier = await _same_call(parts, case)
+    if earlier is None or earlier.approval is None:
+        return await _ask(parts, case)
+    if earlier.status is Status.REJECTED:
+        raise rejection(earlier.approval)
+    if earlier.status is Status.PENDING and parts.now() < earlier.approval.expires_at:
+        return waiting(earlier.approval)
+    if earlier.status is Status.QUEUED:
+        case.adopt(earlier)
+        return _from_votes(parts, case, earlier)
+    return await _ask(parts, case)
+
+
+async def _same_call(parts: Parts, case: Case) -> Recorded | None:
+    earlier = await parts.store.latest_like(
+        session=case.request.identity.session, tool=case.known_tool.name, arguments_digest=case.known_call.digest
+    )
+    if earlier is None or (case.request.idempotency_key and earlier.invocation.idempotency_key != case.idempotency_key):
+        return None
+    return earlier
+
+
+def _from_votes(parts: Parts, case: Case, recorded: Recorded) -> Warrant:
+    approval = recorded.approval
+    if approval is None:
+        raise CallRefused("the call was never put to a vote", code="approval_void")
+    if parts.now() >= approval.expires_at:
+        raise CallRefused("the approval has expired", code="approval_expired")
+    card = case.card(approval_id=approval.id, expires_at=approval.expires_at.isoformat())
+    return warrant_from_votes(approval, card=card)
+
+
+async def _ask(parts: Parts, case: Case) -> Waiting:
+    """Put the call to a vote, durably; this process is free again."""
+    decision = case.known_verdict.decision
+    electorate = parts.rulings.electorate
+    electorate.require(decision, proposers=case.proposers)
+    expires_at = case.at + parts.rulings.approval_lifetime
+    card = case.card(approval_id=new_id("apr"), expires_at=expires_at.isoformat())
+    approval = Approval(
+        id=card.approval_id,
+        invocation_id=case.id,
+        status=ApprovalStatus.PENDING,
+        digest=card.digest,
+        card=card.document(),
+        votes_needed=decision.votes,
+        group=electorate.group_for(decision),
+        proposers=case.proposers,
+        expires_at=expires_at,
+    )
+    events = [case.proposed(), case.decided(), case.asked(approval)]
+    await parts.store.ask(case.invocation(), approval=approval, events=events)
+    return waiting(approval)
+
+
+def waiting(approval: Approval) -> Waiting:
+    return Waiting(invocation_id=approval.invocation_id, approval_id=approval.id, votes_needed=approval.votes_needed)
+
+
+def rejection(approval: Approval) -> CallRefused:
+    """What a model is told when a person said no."""
+    said = next((vote.reason for vote in approval.votes if vote.decision == "reject"), None)
+    return CallRefused(f"a person rejected this call: {said or 'no reason is on record'}", code="approval_rejected")

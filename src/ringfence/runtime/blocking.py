@@ -1,0 +1,179 @@
+"""The same names without `await`, for programs that have no event loop.
+
+Takes: an open runtime context.  Gives: a twin whose calls block.
+Never: runs on the caller's loop; it has a thread and a loop of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, TypeVar
+
+from ringfence.agents.view import ToolView
+from ringfence.approvals.inbox import Approval, Word
+from ringfence.audit.verify import Report
+from ringfence.errors import Misuse
+from ringfence.runtime.explaining import Explanation
+from ringfence.runtime.outcome import Outcome
+from ringfence.runtime.runtime import Runtime
+from ringfence.runtime.session import Session
+from ringfence.runtime.status import AgentStatus
+
+Value = TypeVar("Value")
+
+
+class _Loop:
+    """An event loop that runs in another thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def wait(self, work: Coroutine[Any, Any, Value]) -> Value:
+        if _running_here() is self._loop:
+            work.close()
+            raise Misuse(
+                "a blocking call was made on the runtime's own event loop", remedy="await the runtime itself there"
+            )
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def stop(self) -> None:
+        """The loop is the runtime's; whoever opened it stops it."""
+
+
+class _OwnLoop(_Loop):
+    """A loop and a thread made for one runtime."""
+
+    def __init__(self) -> None:
+        super().__init__(asyncio.new_event_loop())
+        self._thread = threading.Thread(target=self._loop.run_forever, name="ringfence", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def _running_here() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+class BlockingSession:
+    """A session whose calls block."""
+
+    def __init__(self, session: Session, *, loop: _Loop) -> None:
+        self._session = session
+        self._loop = loop
+
+    @property
+    def id(self) -> str:
+        return self._session.id
+
+    @property
+    def view(self) -> ToolView:
+        return self._session.view
+
+    def heard(self, text: str) -> None:
+        self._session.heard(text)
+
+    def call(self, tool: str, arguments: Mapping[str, Any], *, idempotency_key: str | None = None) -> Outcome:
+        return self._loop.wait(self._session.call(tool, arguments, idempotency_key=idempotency_key))
+
+    def call_many(self, calls: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Outcome]:
+        return self._loop.wait(self._session.call_many(calls))
+
+    def resume(self, invocation_id: str) -> Outcome:
+        return self._loop.wait(self._session.resume(invocation_id))
+
+
+class BlockingApprovals:
+    """Approvals whose calls block."""
+
+    def __init__(self, runtime: Runtime, *, loop: _Loop) -> None:
+        self._approvals = runtime.approvals
+        self._loop = loop
+
+    def list(self) -> list[Approval]:
+        return self._loop.wait(self._approvals.list())
+
+    def vote(self, approval_id: str, *, voter: str, decision: Word, reason: str | None = None) -> Approval:
+        return self._loop.wait(self._approvals.vote(approval_id, voter=voter, decision=decision, reason=reason))
+
+
+class BlockingAudit:
+    """The trail, read blockingly."""
+
+    def __init__(self, runtime: Runtime, *, loop: _Loop) -> None:
+        self._audit = runtime.audit
+        self._loop = loop
+
+    def verify(self, *, key: str | None = None) -> Report:
+        return self._loop.wait(self._audit.verify(key=key))
+
+
+class BlockingRuntime:
+    """A runtime whose calls block; a context manager that closes what it opened."""
+
+    def __init__(self, runtime: Runtime, *, loop: _Loop, opening: AbstractAsyncContextManager[Runtime] | None) -> None:
+        self._runtime = runtime
+        self._loop = loop
+        self._opening = opening
+        self.approvals = BlockingApprovals(runtime, loop=loop)
+        self.audit = BlockingAudit(runtime, loop=loop)
+
+    def session(
+        self, *, agent: str, binding: str | None = None, user: str | None = None, id: str | None = None
+    ) -> BlockingSession:
+        opened = self._runtime.session(agent=agent, binding=binding, user=user, id=id)
+        return BlockingSession(opened, loop=self._loop)
+
+    def status(self, agent: str, *, binding: str | None = None) -> AgentStatus:
+        return self._loop.wait(self._runtime.status(agent, binding=binding))
+
+    def explain(self, agent: str, tool: str, arguments: Mapping[str, Any]) -> Explanation:
+        return self._loop.wait(self._runtime.explain(agent, tool, arguments))
+
+    def close(self) -> None:
+        try:
+            if self._opening is not None:
+                self._loop.wait(_leave(self._opening))
+        finally:
+            self._loop.stop()
+
+    def __enter__(self) -> BlockingRuntime:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def blocking(runtime: Runtime | AbstractAsyncContextManager[Runtime]) -> BlockingRuntime:
+    """The twin of an open runtime, for other threads than its own; or of one still to be opened, with a loop of its own.
+
+    `with blocking(open_runtime("ringfence.yaml")) as runtime: …`
+    """
+    if isinstance(runtime, Runtime):
+        return BlockingRuntime(runtime, loop=_Loop(runtime.loop), opening=None)
+    loop = _OwnLoop()
+    try:
+        return BlockingRuntime(loop.wait(_enter(runtime)), loop=loop, opening=runtime)
+    except BaseException:
+        loop.stop()
+        raise
+
+
+async def _enter(opening: AbstractAsyncContextManager[Runtime]) -> Runtime:
+    return await opening.__aenter__()
+
+
+async def _leave(opening: AbstractAsyncContextManager[Runtime]) -> None:
+    await opening.__aexit__(None, None, None)

@@ -1,0 +1,227 @@
+"""One call on its way through the stages: what is known of it so far, and what the trail is told.
+
+Takes: a request, then each stage's product as it comes.  Gives: the invocation row and the events for each move.
+Never: decides anything.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from ringfence.agents.profile import Agent
+from ringfence.approvals.inbox import Approval
+from ringfence.approvals.request import Card, Origin, card_content
+from ringfence.approvals.warrant import Warrant
+from ringfence.audit.events import AuditEvent, event
+from ringfence.contract.call import ToolCall
+from ringfence.contract.fingerprint import canonical, digest
+from ringfence.contract.limits import Limits
+from ringfence.errors import CallRefused
+from ringfence.execution.idempotency import derive_key, namespaced
+from ringfence.execution.sandbox import Job, RawOutput
+from ringfence.policy.decision import Verdict
+from ringfence.policy.grant import NOTHING, Grant
+from ringfence.policy.proposal import Proposal
+from ringfence.registry.registry import RegisteredTool
+from ringfence.runtime.invocation import Invocation, Recorded
+from ringfence.runtime.request import CallRequest
+from ringfence.sanitise import Finding, clean_json, visible
+
+_MOST_SHOWN = 200
+
+Fact = TypeVar("Fact")
+
+
+def new_id(prefix: str) -> str:
+    return f"{prefix}_{secrets.token_hex(12)}"
+
+
+@dataclass(kw_only=True)
+class Case:
+    """The facts of one call, filled in by the stages from left to right."""
+
+    id: str
+    at: datetime
+    request: CallRequest
+    agent: Agent
+    tool: RegisteredTool | None = None
+    call: ToolCall | None = None
+    grant: Grant = NOTHING
+    verdict: Verdict | None = None
+    findings: tuple[Finding, ...] = ()
+    resumed: Recorded | None = None
+
+    def parsed(self, call: ToolCall) -> None:
+        """Keep what the model asked for, with anything hidden in it noticed."""
+        self.call = call
+        self.findings = clean_json(call.arguments)[1]
+
+    def adopt(self, recorded: Recorded) -> None:
+        """This is not a new call: it is the one on record, picked up again."""
+        self.id, self.at, self.resumed = recorded.invocation.id, recorded.invocation.proposed_at, recorded
+
+    def proposal(self) -> Proposal:
+        return Proposal(
+            tool=self.known_tool,
+            call=self.known_call,
+            agent=self.agent,
+            binding=self.request.identity.binding,
+            grant=self.grant,
+        )
+
+    @property
+    def known_tool(self) -> RegisteredTool:
+        return _known(self.tool, "tool")
+
+    @property
+    def known_call(self) -> ToolCall:
+        return _known(self.call, "call")
+
+    @property
+    def known_verdict(self) -> Verdict:
+        return _known(self.verdict, "verdict")
+
+    @property
+    def proposers(self) -> tuple[str, ...]:
+        identity = self.request.identity
+        before = self.resumed.invocation.proposers if self.resumed else (identity.typed_by,)
+        named = (identity.user, self.agent.owner, *before)
+        return tuple(dict.fromkeys(name for name in named if name))
+
+    @property
+    def idempotency_key(self) -> str:
+        if self.resumed:
+            return self.resumed.invocation.idempotency_key
+        identity = self.request.identity
+        arguments = self.call.arguments if self.call else {}
+        given = self.request.idempotency_key or derive_key(
+            session=identity.session, turn=self.request.turn, tool=self.request.tool, arguments=arguments
+        )
+        return namespaced(given, agent=identity.agent, tool=self.request.tool)
+
+    def origin(self) -> Origin:
+        identity = self.request.identity
+        return Origin(
+            session=identity.session, user=identity.user, proposers=self.proposers, idempotency_key=self.idempotency_key
+        )
+
+    def card(self, *, approval_id: str, expires_at: str) -> Card:
+        content = card_content(self.proposal(), verdict=self.known_verdict, origin=self.origin())
+        return Card(approval_id=approval_id, invocation_id=self.id, expires_at=expires_at, content=content)
+
+    def job(self, *, limits: Limits) -> Job:
+        tool = self.known_tool
+        return Job(
+            kind="python",
+            invocation_id=self.id,
+            tool=tool,
+            arguments=self.known_call.canonical,
+            grant=self.grant,
+            limits=tool.tool.limits.capped_by(limits),
+            agent=self.agent.name,
+            session=self.request.identity.session,
+            idempotency_key=self.idempotency_key,
+        )
+
+    def invocation(self) -> Invocation:
+        identity = self.request.identity
+        arguments = self.call.canonical if self.call else _unparsed(self.request)
+        return Invocation(
+            id=self.id,
+            session=identity.session,
+            agent=identity.agent,
+            binding=identity.binding,
+            user=identity.user,
+            proposers=self.proposers,
+            tool=shown_name(self.request.tool),
+            fingerprint=self.tool.fingerprint if self.tool else None,
+            source_digest=self.tool.source_digest if self.tool else None,
+            arguments=arguments.decode(),
+            arguments_digest=digest(arguments),
+            idempotency_key=self.idempotency_key,
+            proposed_at=self.at,
+        )
+
+    def event(self, kind: str, body: dict[str, Any], *, at: datetime | None = None) -> AuditEvent:
+        return event(
+            kind,
+            at=at or self.at,
+            body=body,
+            agent=self.agent.name,
+            tool=shown_name(self.request.tool),
+            safety=self.tool.safety.value if self.tool else None,
+            invocation_id=self.id,
+        )
+
+    def proposed(self) -> AuditEvent:
+        invocation = self.invocation()
+        body = {
+            "arguments": invocation.arguments,
+            "arguments_digest": invocation.arguments_digest,
+            "fingerprint": invocation.fingerprint,
+            "session": invocation.session,
+            "user": invocation.user,
+            "findings": sorted({finding.kind for finding in self.findings}),
+        }
+        return self.event("tool_proposed", body)
+
+    def decided(self, *, code: str | None = None) -> AuditEvent:
+        verdict = self.verdict
+        body = {
+            "decision": verdict.decision.word if verdict and code is None else "deny",
+            "reasons": [reason.document() for reason in verdict.reasons] if verdict else [],
+            "shadow": [reason.document() for reason in verdict.shadow] if verdict else [],
+            "code": code,
+        }
+        return self.event("policy_decision", body)
+
+    def asked(self, approval: Approval) -> AuditEvent:
+        body = {
+            "approval_id": approval.id,
+            "card_digest": approval.digest,
+            "votes_needed": approval.votes_needed,
+            "expires_at": approval.expires_at.isoformat(),
+            "proposers": list(approval.proposers),
+        }
+        return self.event("tool_invocation_approval_required", body)
+
+    def started(self, warrant: Warrant, *, sandbox: str, at: datetime) -> AuditEvent:
+        tool = self.known_tool
+        body = {
+            "fingerprint": tool.fingerprint,
+            "description_hash": digest(tool.description.encode()),
+            "source_digest": tool.source_digest,
+            "sandbox": sandbox,
+            "warrant": {"basis": warrant.basis, "approval_id": warrant.approval_id, "digest": warrant.digest},
+            "grant": self.grant.document(),
+            "idempotency_key": self.idempotency_key,
+        }
+        return self.event("tool_started", body, at=at)
+
+    def failed(self, *, code: str, message: str, raw: RawOutput | None, at: datetime) -> AuditEvent:
+        body = {
+            "code": code,
+            "message": message,
+            "effects": raw.effects.document() if raw else {},
+            "evidence": raw.evidence if raw else {},
+        }
+        return self.event("tool_failed", body, at=at)
+
+
+def _known(fact: Fact | None, name: str) -> Fact:
+    if fact is None:
+        raise CallRefused(f"a stage asked for the {name} before there was one")
+    return fact
+
+
+def shown_name(name: str) -> str:
+    """A tool's name as it is kept: what a model invents may be long or unprintable."""
+    return visible(name[:_MOST_SHOWN])
+
+
+def _unparsed(request: CallRequest) -> bytes:
+    """Arguments that were refused are kept by their shape alone: they may hold anything."""
+    return canonical({"refused_arguments": sorted(visible(str(key)[:64]) for key in request.arguments)[:50]})

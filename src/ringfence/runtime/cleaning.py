@@ -1,0 +1,36 @@
+"""What a jail said becomes what a model may read: validated, cleaned, and validated once more.
+
+Takes: a reply.  Gives: clean output, clean text and the findings.
+Never: passes on output that does not fit its schema, before or after cleaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ringfence.contract.call import Shape
+from ringfence.execution.execute import Reply
+from ringfence.execution.sandbox import RawOutput
+from ringfence.runtime.outcome import model_text
+from ringfence.sanitise import Finding, clean_json, clean_output
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleansed:
+    """Output that is fit to be seen."""
+
+    output: Any
+    text: str
+    findings: tuple[Finding, ...]
+    raw: RawOutput
+
+
+def cleanse(reply: Reply, *, shape: Shape) -> Cleansed:
+    """The reply, fit to be seen; raises `output_invalid` where that cannot be done."""
+    shape.check_output(reply.output)
+    output, findings = clean_json(reply.output)
+    if findings:
+        shape.check_output(output)
+    text = clean_output(reply.for_model if reply.for_model is not None else model_text(output))
+    return Cleansed(output=output, text=text.text, findings=(*findings, *text.findings), raw=reply.raw)

@@ -1,0 +1,80 @@
+"""What the pipeline is assembled from: protocols and values, named by nobody but the assembly.
+
+Takes: concrete parts.  Gives: one frozen bundle.  Never: has a default that lets anything pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from ringfence.agents.profile import Agent
+from ringfence.agents.view import ToolView, build_view
+from ringfence.approvals.inbox import Inbox
+from ringfence.approvals.people import Electorate
+from ringfence.audit.trail import Trail
+from ringfence.contract.limits import Limits
+from ringfence.contract.requirements import Requirement
+from ringfence.errors import Misuse
+from ringfence.execution.sandbox import Sandbox
+from ringfence.policy.rules import RuleBook
+from ringfence.registry.registry import Registry
+from ringfence.runtime.invocation import Journal
+
+
+class Sessions(Protocol):
+    """Where conversations are kept, so that any process can continue one."""
+
+    async def open_session(self, session_id: str, *, agent: str, binding: str | None, user: str | None) -> None:
+        """Keep a new session, or check that a known one is still the same agent's, binding's and user's."""
+        ...
+
+
+class Store(Journal, Inbox, Trail, Sessions, Protocol):
+    """Everything that is kept, behind one object."""
+
+    async def close(self) -> None:
+        """Finish what is under way and let go of the files."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rulings:
+    """What the configuration settles: who may see, do and approve what."""
+
+    agents: Mapping[str, Agent]
+    rules: RuleBook
+    electorate: Electorate
+    limits: Limits
+    approval_lifetime: timedelta
+    config_digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Everything the pipeline needs."""
+
+    registry: Registry
+    rulings: Rulings
+    store: Store
+    sandbox: Sandbox
+    now: Callable[[], datetime]
+    existing: frozenset[Requirement]
+    _views: dict[tuple[str, str | None], ToolView] = field(default_factory=dict[tuple[str, str | None], ToolView])
+
+    def agent(self, name: str) -> Agent:
+        found = self.rulings.agents.get(name)
+        if found is None:
+            raise Misuse(f"there is no agent `{name}`", remedy="name one of the agents in the config file")
+        return found
+
+    def view(self, agent: str, binding: str | None) -> ToolView:
+        """What this agent can see; built once and kept, since the registry of a runtime does not change."""
+        key = (agent, binding)
+        found = self._views.get(key)
+        if found is None:
+            found = build_view(self.registry, agent=self.agent(agent), binding=binding, existing=self.existing)
+            self._views[key] = found
+        return found

@@ -1,0 +1,104 @@
+"""The pipeline: every call takes this way, one line per stage, in order.
+
+Takes: a request.  Gives: an `Outcome`.
+Never: skips a stage, runs a tool without a warrant and its trail, or lets an error be anything but a refusal.
+"""
+
+from __future__ import annotations
+
+from ringfence.approvals.warrant import Warrant
+from ringfence.errors import CallRefused, RingfenceError
+from ringfence.execution.execute import Reply, execute, guard
+from ringfence.execution.sandbox import Job
+from ringfence.policy.authorize import authorize
+from ringfence.policy.decision import Decision
+from ringfence.policy.grant import resolve_grant
+from ringfence.runtime.approving import warrant_or_wait
+from ringfence.runtime.case import Case, new_id
+from ringfence.runtime.cleaning import Cleansed, cleanse
+from ringfence.runtime.invocation import Recorded
+from ringfence.runtime.outcome import Outcome, Waiting
+from ringfence.runtime.parts import Parts
+from ringfence.runtime.recording import record_completed, record_failed, record_refused, record_start
+from ringfence.runtime.request import CallRequest
+
+
+class Pipeline:
+    """Runs calls; all it knows, it was given."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def call(self, request: CallRequest, *, resumed: Recorded | None = None) -> Outcome:
+        """One request from beginning to end; `resumed` is the recorded call that waited for its votes."""
+        case = self._open(request, resumed)
+        try:
+            self._view(case)  #                            VIEW       the tool, if this agent can see it
+            self._parse(case)  #                           DECLARE    arguments that fit its contract
+            self._grant(case)  #                           RESOLVE    declared ∩ permitted
+            self._authorize(case)  #                       AUTHORIZE  every reason; the strictest wins
+            warrant = await self._approve(case)  #         APPROVE    no vote is needed, or it was given
+            if isinstance(warrant, Waiting):
+                return warrant
+            self._guard(case)  #                           GUARD      nothing runs without what it declared
+            await self._start(case, warrant)  #            START      on the record before anything runs
+        except RingfenceError as refusal:
+            return await record_refused(self._parts, case, refusal)
+        try:
+            reply = await self._execute(case, warrant)  #  EXECUTE    in a jail, its reply unbelieved
+            clean = self._sanitise(case, reply)  #         SANITISE   validated, cleaned, validated again
+        except BaseException as failure:
+            return await record_failed(self._parts, case, failure)
+        return await record_completed(self._parts, case, clean)  # RECORD, or the output is withheld
+
+    def explain(self, request: CallRequest) -> Case:
+        """The same decision, with nothing run, asked or recorded."""
+        case = self._open(request, None)
+        self._view(case)
+        self._parse(case)
+        self._grant(case)
+        case.verdict = authorize(case.proposal(), rules=self._parts.rulings.rules)
+        return case
+
+    def _open(self, request: CallRequest, resumed: Recorded | None) -> Case:
+        agent = self._parts.agent(request.identity.agent)
+        case = Case(id=new_id("inv"), at=self._parts.now(), request=request, agent=agent)
+        if resumed is not None:
+            case.adopt(resumed)
+        return case
+
+    def _view(self, case: Case) -> None:
+        view = self._parts.view(case.agent.name, case.request.identity.binding)
+        case.tool = view.find(case.request.tool)
+
+    def _parse(self, case: Case) -> None:
+        case.parsed(case.known_tool.shape.parse(case.request.arguments))
+
+    def _grant(self, case: Case) -> None:
+        tool = case.known_tool.tool
+        case.grant = resolve_grant(tool.name, tool.needs, permits=case.agent.permits)
+
+    def _authorize(self, case: Case) -> None:
+        case.verdict = authorize(case.proposal(), rules=self._parts.rulings.rules)
+        if case.verdict.decision is Decision.DENY:
+            decisive = case.verdict.decisive
+            because = decisive.because if decisive else "nothing speaks for it"
+            raise CallRefused(because, code=decisive.code if decisive else "policy_denied")
+
+    async def _approve(self, case: Case) -> Warrant | Waiting:
+        return await warrant_or_wait(self._parts, case)
+
+    def _job(self, case: Case) -> Job:
+        return case.job(limits=self._parts.rulings.limits)
+
+    def _guard(self, case: Case) -> None:
+        guard(self._job(case), sandbox=self._parts.sandbox)
+
+    async def _start(self, case: Case, warrant: Warrant) -> None:
+        await record_start(self._parts, case, warrant)
+
+    async def _execute(self, case: Case, warrant: Warrant) -> Reply:
+        return await execute(self._job(case), warrant=warrant, sandbox=self._parts.sandbox)
+
+    def _sanitise(self, case: Case, reply: Reply) -> Cleansed:
+        return cleanse(reply, shape=case.known_tool.shape)

@@ -1,0 +1,156 @@
+"""What the journal and the trail are told at each move of a call, and what the caller is told after it.
+
+Takes: a case and how it stands.  Gives: the `Outcome`, once it is on record.
+Never: tells a caller anything that could not be recorded; output without a trail is withheld.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Literal
+
+from ringfence.approvals.warrant import Warrant
+from ringfence.audit.events import AuditEvent
+from ringfence.contract.fingerprint import canonical, digest
+from ringfence.errors import CODES, CallFailed, CallRefused, RingfenceError, TrailUnavailable
+from ringfence.execution.execute import Unanswered
+from ringfence.runtime.case import Case
+from ringfence.runtime.cleaning import Cleansed
+from ringfence.runtime.invocation import Ending, Status
+from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused, finding_document
+from ringfence.runtime.parts import Parts
+from ringfence.sanitise import Severity, clean_output, visible
+
+_log = logging.getLogger(__name__)
+_MESSAGE_BYTES = 2_000
+
+
+class AlreadyMoved(CallRefused):
+    """Another process moved the call first; its record stands."""
+
+    code = "in_flight"
+
+
+async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
+    """The call is running, on record, and for a consequential one on disk, before the jail hears of it."""
+    started = case.started(warrant, sandbox=parts.sandbox.name, at=parts.now())
+    before = [] if case.resumed else [case.proposed(), case.decided()]
+    try:
+        await parts.store.start(
+            case.invocation(), warrant=warrant, durability=_durability(case), events=[*before, started]
+        )
+    except CallRefused as lost:
+        raise AlreadyMoved(lost.message, code=lost.code, remedy=lost.remedy) from lost
+
+
+async def record_refused(parts: Parts, case: Case, refusal: RingfenceError) -> Outcome:
+    """The call ends before it began."""
+    try:
+        await _write_refusal(parts, case, refusal)
+    except TrailUnavailable as unavailable:
+        _log.exception("a refusal of call %s could not be recorded", case.id)
+        return _refused(case, unavailable)
+    return _refused(case, refusal)
+
+
+async def _write_refusal(parts: Parts, case: Case, refusal: RingfenceError) -> None:
+    decided = case.decided(code=refusal.code)
+    if isinstance(refusal, AlreadyMoved):
+        await parts.store.append([decided])
+    elif case.resumed is not None and refusal.code in ("approval_void", "approval_expired"):
+        void = case.event("call_void", {"code": refusal.code, "message": refusal.message}, at=parts.now())
+        await parts.store.withdraw(case.id, to=Status.VOID, code=refusal.code, events=[decided, void])
+    else:
+        before = [] if case.resumed else [case.proposed()]
+        await parts.store.refuse(case.invocation(), code=refusal.code, events=[*before, decided])
+
+
+def _refused(case: Case, refusal: RingfenceError) -> Refused:
+    return Refused(
+        invocation_id=case.id,
+        code=refusal.code,
+        message=clean_output(refusal.message, limit=_MESSAGE_BYTES).text,
+        remedy=refusal.remedy,
+        reasons=case.verdict.reasons if case.verdict else (),
+    )
+
+
+async def record_completed(parts: Parts, case: Case, clean: Cleansed) -> Outcome:
+    """The call ended in a valid reply; if that cannot be recorded, nobody sees the reply."""
+    completed = Completed(
+        invocation_id=case.id,
+        output=clean.output,
+        text=clean.text,
+        findings=clean.findings,
+        effects=clean.raw.effects.document(),
+    )
+    ending = Ending(status=Status.COMPLETED, code=None, outcome=completed.as_dict())
+    try:
+        await parts.store.finish(
+            case.id, ending=ending, durability=_durability(case), events=_completed_events(parts, case, clean)
+        )
+    except TrailUnavailable:
+        _log.exception("call %s ran and could not be recorded", case.id)
+        return _failed(case, code="in_doubt", message="the call ran, and what it said could not be recorded")
+    return completed
+
+
+def _completed_events(parts: Parts, case: Case, clean: Cleansed) -> list[AuditEvent]:
+    at = parts.now()
+    spelled = canonical(clean.output)
+    body = {
+        "output_digest": digest(spelled),
+        "clean": spelled.decode(),
+        "findings": [finding_document(finding) for finding in clean.findings],
+        "effects": clean.raw.effects.document(),
+        "evidence": clean.raw.evidence,
+    }
+    events = [case.event("tool_completed", body, at=at)]
+    grave = sorted({finding.kind for finding in clean.findings if finding.severity >= Severity.HIGH})
+    if grave:
+        events.append(case.event("security_event", {"what": "output_finding", "detail": grave}, at=at))
+    return events
+
+
+async def record_failed(parts: Parts, case: Case, failure: BaseException) -> Outcome:
+    """The call was started and gave no valid reply; a cancelled one is recorded before the cancellation goes on."""
+    code, message = _explained(failure)
+    if not isinstance(failure, Exception):
+        await asyncio.shield(_write_failure(parts, case, failure, code=code, message=message))
+        raise failure
+    if code == "protocol_error" and not isinstance(failure, RingfenceError):
+        _log.error("the sandbox failed on call %s", case.id, exc_info=failure)
+    try:
+        return await _write_failure(parts, case, failure, code=code, message=message)
+    except TrailUnavailable:
+        _log.exception("call %s failed and could not be recorded", case.id)
+        return _failed(case, code="in_doubt", message="the call was started, and how it ended could not be recorded")
+
+
+async def _write_failure(parts: Parts, case: Case, failure: BaseException, *, code: str, message: str) -> Failed:
+    raw = failure.raw if isinstance(failure, Unanswered) else None
+    failed = _failed(case, code=code, message=message, effects=raw.effects.document() if raw else {})
+    # A call that could have changed something and gave no valid reply may or may not have done so.
+    doubtful = case.known_tool.tool.consequential and bool(case.grant.capabilities)
+    ending = Ending(status=Status.IN_DOUBT if doubtful else Status.FAILED, code=code, outcome=failed.as_dict())
+    events = [case.failed(code=code, message=failed.message, raw=raw, at=parts.now())]
+    await parts.store.finish(case.id, ending=ending, durability=_durability(case), events=events)
+    return failed
+
+
+def _explained(failure: BaseException) -> tuple[str, str]:
+    if isinstance(failure, CallFailed | CallRefused):
+        return failure.code, failure.message
+    if isinstance(failure, asyncio.CancelledError):
+        return "cancelled", "the call was cancelled"
+    return "protocol_error", f"the sandbox failed: {type(failure).__name__}"
+
+
+def _failed(case: Case, *, code: str, message: str, effects: dict[str, object] | None = None) -> Failed:
+    shown = visible(clean_output(message, limit=_MESSAGE_BYTES).text, lines="many")
+    return Failed(invocation_id=case.id, code=code, message=shown, remedy=CODES[code].remedy, effects=effects or {})
+
+
+def _durability(case: Case) -> Literal["normal", "full"]:
+    return "full" if case.known_tool.tool.consequential else "normal"

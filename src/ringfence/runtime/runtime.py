@@ -1,0 +1,79 @@
+"""The runtime as its embedder holds it: sessions, approvals, the trail, and what each agent can do.
+
+Takes: assembled parts.  Gives: the public handles.  Never: decides; every answer comes from a stage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from ringfence.runtime.approvals import Approvals
+from ringfence.runtime.audit import Audit
+from ringfence.runtime.case import new_id
+from ringfence.runtime.explaining import Explanation, explained
+from ringfence.runtime.parts import Parts
+from ringfence.runtime.pipeline import Pipeline
+from ringfence.runtime.request import CallRequest, Identity
+from ringfence.runtime.session import Session
+from ringfence.runtime.status import AgentStatus, agent_status
+from ringfence.runtime.welcome import Welcome
+
+
+class Runtime:
+    """Everything an embedder can do; made by `ringfence.assembly.open_runtime`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.loop = asyncio.get_running_loop()
+        self._pipeline = Pipeline(parts)
+        self._welcome = Welcome(parts)
+        self.approvals = Approvals(parts)
+        self.audit = Audit(parts)
+
+    def session(
+        self,
+        *,
+        agent: str,
+        binding: str | None = None,
+        user: str | None = None,
+        id: str | None = None,
+        typed_by: str | None = None,
+    ) -> Session:
+        """Open a conversation, or continue one by its id. `typed_by` is whoever makes the calls by hand, if anybody."""
+        self._parts.agent(agent)
+        identity = Identity(session=id or new_id("ses"), agent=agent, binding=binding, user=user, typed_by=typed_by)
+        return Session(identity, parts=self._parts, pipeline=self._pipeline, welcome=self._welcome)
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        return tuple(self._parts.rulings.agents)
+
+    async def status(self, agent: str, *, binding: str | None = None) -> AgentStatus:
+        """What this agent can do, and for every tool that it cannot see, why."""
+        return agent_status(self._parts.view(self._parts.agent(agent).name, binding))
+
+    async def explain(
+        self,
+        agent: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        binding: str | None = None,
+        user: str | None = None,
+    ) -> Explanation:
+        """The decision about a call, with every reason, and nothing run, asked or recorded."""
+        identity = Identity(session="explain", agent=agent, binding=binding, user=user, typed_by=None)
+        request = CallRequest(identity=identity, tool=tool, arguments=arguments, turn="0", idempotency_key=None)
+        return explained(self._pipeline, request)
+
+    def events(self) -> AsyncIterator[dict[str, Any]]:
+        """Everything that is put on record from now on, as it is."""
+        return self.audit.follow()
+
+    async def close(self) -> None:
+        """Stop, sign where the trail ends, and leave nothing behind."""
+        await self._parts.sandbox.close()
+        await self._parts.store.checkpoint()
+        await self._parts.store.close()

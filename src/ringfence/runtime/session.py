@@ -1,0 +1,128 @@
+"""One conversation of one agent: the only place from which calls are made.
+
+Takes: who acts, settled when the session is opened.  Gives: a view, and outcomes.
+Never: lets a call name another agent, binding or user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ringfence.agents.view import ToolView
+from ringfence.errors import CODES, CallRefused, Misuse
+from ringfence.runtime.approving import rejection, waiting
+from ringfence.runtime.expiring import expire
+from ringfence.runtime.invocation import Recorded, Status
+from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused
+from ringfence.runtime.parts import Parts
+from ringfence.runtime.pipeline import Pipeline
+from ringfence.runtime.request import CallRequest, Identity
+from ringfence.runtime.welcome import Welcome
+
+_NO_SUCH_CALL = "no such call in this session"
+
+
+class Session:
+    """A handle on one conversation; the same id continues it in any process."""
+
+    def __init__(self, identity: Identity, *, parts: Parts, pipeline: Pipeline, welcome: Welcome) -> None:
+        self._identity = identity
+        self._parts = parts
+        self._pipeline = pipeline
+        self._welcome = welcome
+        self._turn = 0
+
+    @property
+    def id(self) -> str:
+        return self._identity.session
+
+    @property
+    def agent(self) -> str:
+        return self._identity.agent
+
+    @property
+    def view(self) -> ToolView:
+        """What this agent can see here; what is not in it cannot be called."""
+        return self._parts.view(self._identity.agent, self._identity.binding)
+
+    def heard(self, text: str) -> None:
+        """The user said something: a new turn begins."""
+        self._turn += 1
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], *, idempotency_key: str | None = None) -> Outcome:
+        """Ask for one call. Whatever the model got wrong is in the outcome; only a caller's mistake raises."""
+        _require_request(tool, arguments)
+        await self._welcome.enter(self._identity)
+        request = CallRequest(
+            identity=self._identity,
+            tool=tool,
+            arguments=arguments,
+            turn=str(self._turn),
+            idempotency_key=idempotency_key,
+        )
+        return await self._pipeline.call(request)
+
+    async def call_many(self, calls: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Outcome]:
+        """The calls of one turn, side by side; outcomes in the order asked."""
+        return list(await asyncio.gather(*(self.call(tool, arguments) for tool, arguments in calls)))
+
+    async def resume(self, invocation_id: str) -> Outcome:
+        """Pick up a call that waited; every stage runs again under the rules of now."""
+        recorded = await self._parts.store.recorded(invocation_id)
+        if recorded is None or not self._is_mine(recorded):
+            return _refused(invocation_id, CallRefused(_NO_SUCH_CALL, code="approval_void"))
+        if recorded.status is Status.QUEUED:
+            return await self._pipeline.call(self._request_of(recorded), resumed=recorded)
+        return await self._standing(recorded)
+
+    def _is_mine(self, recorded: Recorded) -> bool:
+        mine, theirs = self._identity, recorded.invocation
+        return (mine.session, mine.agent, mine.binding) == (theirs.session, theirs.agent, theirs.binding)
+
+    def _request_of(self, recorded: Recorded) -> CallRequest:
+        invocation = recorded.invocation
+        return CallRequest(
+            identity=self._identity,
+            tool=invocation.tool,
+            arguments=recorded.arguments(),
+            turn="",
+            idempotency_key=None,
+        )
+
+    async def _standing(self, recorded: Recorded) -> Outcome:
+        """What is to be said of a call that is not ready to run."""
+        approval = recorded.approval
+        if recorded.status is Status.PENDING and approval is not None:
+            if self._parts.now() < approval.expires_at:
+                return waiting(approval)
+            return _refused(recorded.invocation.id, await expire(self._parts, recorded))
+        if recorded.status is Status.REJECTED and approval is not None:
+            return _refused(recorded.invocation.id, rejection(approval))
+        return _remembered(recorded)
+
+
+def _require_request(tool: object, arguments: object) -> None:
+    if not isinstance(tool, str):
+        raise Misuse(f"a tool is called by its name, not by a `{type(tool).__name__}`")
+    if not isinstance(arguments, Mapping):
+        raise Misuse(f"arguments are a mapping, not a `{type(arguments).__name__}`")
+
+
+def _remembered(recorded: Recorded) -> Outcome:
+    outcome, invocation_id = recorded.outcome, recorded.invocation.id
+    if recorded.status is Status.COMPLETED and outcome is not None:
+        return Completed(
+            invocation_id=invocation_id, output=outcome["output"], text=outcome["text"], effects=outcome["effects"]
+        )
+    if recorded.status in (Status.FAILED, Status.IN_DOUBT) and outcome is not None:
+        code = outcome["code"]
+        return Failed(invocation_id=invocation_id, code=code, message=outcome["message"], remedy=CODES[code].remedy)
+    if recorded.status is Status.RUNNING:
+        return _refused(invocation_id, CallRefused("the call is running", code="in_flight"))
+    return _refused(invocation_id, CallRefused("the call has ended", code=recorded.code or "approval_void"))
+
+
+def _refused(invocation_id: str, refusal: CallRefused) -> Refused:
+    return Refused(invocation_id=invocation_id, code=refusal.code, message=refusal.message, remedy=refusal.remedy)
