@@ -1,0 +1,119 @@
+"""Valid values to the domain's own: agents with permits, an electorate, compiled rules.
+
+Takes: values that passed every check.  Gives: a `Config`.  Never: reports anything; what could be wrong was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from ringfence.agents.profile import Agent, Permits
+from ringfence.approvals.people import Electorate, Person
+from ringfence.assembly.config.folders import from_root, store_file, workspace
+from ringfence.assembly.config.model import AuditFiles, Config, SandboxChoice, SecretPlace, ToolModules
+from ringfence.assembly.config.problems import Report
+from ringfence.assembly.config.texts import read_duration
+from ringfence.contract.capabilities import Files, Network, Processes, Secrets
+from ringfence.contract.fingerprint import canonical, digest
+from ringfence.contract.limits import Limits
+from ringfence.policy.decision import Decision
+from ringfence.policy.rules import Example, Rule, compile_rule
+
+Values = Mapping[str, Any]
+
+
+def build(values: Values, *, root: Path, file: Path | None, report: Report) -> Config:
+    """The config that the values describe."""
+    rules = values["policy"]["rules"]
+    audit = values["audit"]
+    return Config(
+        root=root,
+        file=file,
+        digest=digest(canonical(values)),
+        tools=ToolModules(
+            modules=tuple(values["tools"]["modules"]),
+            path=tuple(from_root(folder, root=root) for folder in values["tools"]["path"]),
+        ),
+        agents=MappingProxyType({name: _agent(name, values, root=root) for name in values["agents"]}),
+        electorate=_electorate(values),
+        rules=tuple(map(_rule, rules)),
+        rule_ids=tuple(rule.get("id") for rule in rules),
+        approvals_expire=read_duration(values["approvals"]["expire"]),
+        secrets=MappingProxyType({name: _secret(secret, root=root) for name, secret in values["secrets"].items()}),
+        sandbox=_sandbox(values["sandbox"]),
+        store_url=values["store"]["url"],
+        store_file=store_file(values, root=root),
+        audit=AuditFiles(
+            anchor=from_root(audit["anchor"], root=root), signing_key=from_root(audit["signing_key"], root=root)
+        ),
+        warnings=report.warnings,
+        places=report.places,
+    )
+
+
+def _agent(name: str, values: Values, *, root: Path) -> Agent:
+    agent = values["agents"][name]
+    return Agent(
+        name=name,
+        owner=agent.get("owner"),
+        allowed_tools=tuple(agent["allowed_tools"]),
+        permits=Permits(
+            network=Network(*agent["network"]["allow"], cidrs=agent["network"]["cidrs"]),
+            secrets=Secrets.permit(*agent["secrets"]["allow"]),
+            files=Files(read=agent["files"]["read"], write=agent["files"]["write"]),
+            processes=Processes(*agent["processes"]["allow"]),
+        ),
+        workspace=str(workspace(name, values, root=root)),
+    )
+
+
+def _electorate(values: Values) -> Electorate:
+    people = {
+        name: Person(name=name, roles=frozenset(person["roles"]), groups=frozenset(person["groups"]))
+        for name, person in values["people"].items()
+    }
+    routes = values["approvals"]["routes"]
+    return Electorate(
+        people=MappingProxyType(people),
+        groups=MappingProxyType({name: route["group"] for name, route in routes.items()}),
+    )
+
+
+def _rule(rule: Values) -> Rule:
+    return compile_rule(
+        match={name: tuple(globs) for name, globs in rule["match"].items()},
+        when=rule["when"],
+        decision=Decision[rule["decision"].upper()],
+        because=rule["because"].strip(),
+        mode=rule["mode"],
+        examples=(*_examples(rule, "holds"), *_examples(rule, "not_holds")),
+    )
+
+
+def _examples(rule: Values, expected: Literal["holds", "not_holds"]) -> Iterator[Example]:
+    for example in rule[expected]:
+        yield Example(
+            tool=example["tool"],
+            agent=example.get("agent", ""),
+            binding=example.get("binding", ""),
+            args=example["args"],
+            expected=expected,
+        )
+
+
+def _secret(secret: Values, *, root: Path) -> SecretPlace:
+    if "env" in secret:
+        return SecretPlace(kind="env", at=secret["env"])
+    return SecretPlace(kind="file", at=str(from_root(secret["file"], root=root)))
+
+
+def _sandbox(sandbox: Values) -> SandboxChoice:
+    return SandboxChoice(
+        kind=sandbox["kind"],
+        env=tuple(sandbox["env"]),
+        limits=Limits(**sandbox["limits"]),
+        spares=sandbox["pool"]["spares"],
+    )

@@ -1,0 +1,178 @@
+"""Every key of `ringfence.yaml`, on one page: its shape, its meaning, its default.
+
+Takes: nothing.  Gives: `FILE`, the shape of the whole file.  Never: knows a key that nothing obeys.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ringfence.assembly.config import texts
+from ringfence.assembly.config.shape import Key, Listing, Named, Number, Open, Record, Shape, Text, Word
+from ringfence.contract.bounds import SAFE_INTEGER
+from ringfence.policy.conditions import compile_conditions
+from ringfence.policy.decision import Decision
+
+ROLES = ("approver", "operator", "viewer")
+MODES = ("enforce", "shadow")
+SANDBOXES = ("deny", "local")
+_DECISIONS = tuple(decision.word for decision in Decision)
+_MOST = float(SAFE_INTEGER)
+
+
+def _section(shape: Shape, means: str) -> Key:
+    return Key(shape=shape, means=means, default={})
+
+
+def _needed(shape: Shape, means: str) -> Key:
+    return Key(shape=shape, means=means, required=True)
+
+
+def _list(item: Text, means: str) -> Key:
+    return Key(shape=Listing(item=item), means=means, default=())
+
+
+def _records(item: Record, means: str) -> Key:
+    return Key(shape=Listing(item=item), means=means, default=())
+
+
+def _path(default: str, means: str) -> Key:
+    return Key(shape=texts.HOST_PATH, means=means, default=default)
+
+
+def _globs(item: Text, means: str) -> Key:
+    return Key(shape=Listing(item=item, least=1, single=True), means=means)
+
+
+def _whole(default: int, means: str, *, least: int = 1) -> Key:
+    return Key(shape=Number(least=least, most=_MOST), means=means, default=default)
+
+
+def _seconds(default: int, means: str) -> Key:
+    return Key(shape=Number(least=0.001, most=_MOST, fraction=True), means=means, default=default)
+
+
+def _condition(argument: str, operators: Any) -> None:
+    compile_conditions({argument: operators})
+
+
+TOOLS = Record(keys={
+    "modules": _list(texts.MODULE, "Python modules whose `@tool` functions are registered"),
+    "path": _list(texts.HOST_PATH, "folders in which those modules are looked for"),
+})  # fmt: skip
+
+PERSON = Record(keys={
+    "roles": _needed(Listing(item=Word(choices=ROLES)), "what the person may do"),
+    "groups": _list(texts.NAME, "groups that an approval route can ask for"),
+})  # fmt: skip
+
+NETWORK = Record(keys={
+    "allow": _list(texts.HOST, "hosts the agent's tools may reach; an empty list is none"),
+    "cidrs": _list(texts.CIDR, "networks the agent's tools may reach by address"),
+})  # fmt: skip
+
+FILES = Record(keys={
+    "read": _list(texts.RELATIVE_PATH, "paths below the workspace that may be read"),
+    "write": _list(texts.RELATIVE_PATH, "paths below the workspace that may be written"),
+})  # fmt: skip
+
+SECRET_PERMITS = Record(keys={"allow": _list(texts.SECRET_NAME, "secrets the agent's tools may use, by name")})
+BINARIES = Record(keys={"allow": _list(texts.BINARY, "binaries the agent's tools may start")})
+
+AGENT = Record(keys={
+    "owner": Key(shape=texts.NAME, means="the person answerable for the agent, who never votes on its calls"),
+    "allowed_tools": _needed(Listing(item=texts.TOOL_GLOB), "tools the agent may see; `[]` is every one that fits"),
+    "workspace": Key(shape=texts.HOST_PATH, means="the agent's own folder; left out: `work/<agent>` beside the store"),
+    "network": _section(NETWORK, "where the agent's tools may connect"),
+    "files": _section(FILES, "what the agent's tools may open"),
+    "secrets": _section(SECRET_PERMITS, "which secrets the agent's tools may use"),
+    "processes": _section(BINARIES, "what the agent's tools may start"),
+})  # fmt: skip
+
+MATCH = Record(least=1, keys={
+    "tool": _globs(texts.TOOL_GLOB, "tools the rule concerns"),
+    "agent": _globs(texts.AGENT_GLOB, "agents the rule concerns"),
+    "binding": _globs(texts.BINDING_GLOB, "channels the rule concerns"),
+    "class": _globs(texts.CLASS_GLOB, "safety classes the rule concerns"),
+    "egress": _globs(texts.EGRESS_GLOB, "egress classes the rule concerns"),
+})  # fmt: skip
+
+EXAMPLE = Record(keys={
+    "tool": _needed(texts.NAME, "the tool that is called"),
+    "agent": Key(shape=texts.NAME, means="the agent that calls it"),
+    "binding": Key(shape=texts.ANY_TEXT, means="the channel it is called on"),
+    "args": _section(Named(name=texts.ANY_TEXT, value=Open()), "the arguments"),
+})  # fmt: skip
+
+_CONDITIONS = Named(name=texts.ARGUMENT, value=Open(), check=_condition)
+
+RULE = Record(keys={
+    "id": Key(shape=texts.NAME, means="a name for the rule, used once"),
+    "match": _needed(MATCH, "which calls the rule concerns; every field given must match"),
+    "when": _section(_CONDITIONS, "conditions on arguments; all must hold, and an absent argument makes its own hold"),
+    "decision": _needed(Word(choices=_DECISIONS), "the least that the call then needs"),
+    "because": _needed(texts.BECAUSE, "the reason, as approvers and audit show it"),
+    "mode": Key(shape=Word(choices=MODES), means="`shadow` only reports what it would have done", default="enforce"),
+    "holds": _records(EXAMPLE, "calls the rule must hold for; checked when the file loads"),
+    "not_holds": _records(EXAMPLE, "calls the rule must not hold for"),
+})  # fmt: skip
+
+ROUTE = Record(keys={"group": _needed(texts.NAME, "only approvers of this group may vote")})
+ROUTES = Record(keys={
+    "human": Key(shape=ROUTE, means="who votes where one vote is needed; left out: every approver"),
+    "dual": Key(shape=ROUTE, means="who votes where two votes are needed; left out: every approver"),
+})  # fmt: skip
+
+APPROVALS = Record(keys={
+    "expire": Key(shape=texts.DURATION, means="how long a call waits for votes; then it is refused", default="24h"),
+    "routes": _section(ROUTES, "which group votes"),
+})  # fmt: skip
+
+SECRET = Record(least=1, most=1, keys={
+    "env": Key(shape=texts.VARIABLE, means="the environment variable that holds the value"),
+    "file": Key(shape=texts.HOST_PATH, means="the file that holds the value, readable by its owner alone"),
+})  # fmt: skip
+
+LIMITS = Record(keys={
+    "wall_seconds": _seconds(30, "how long a call may take"),
+    "cpu_seconds": _seconds(5, "how much processor time it may use"),
+    "memory_mb": _whole(256, "how much memory it may use"),
+    "pids": _whole(64, "how many processes and threads it may have"),
+    "disk_mb": _whole(64, "how much scratch space it may fill"),
+    "output_kb": _whole(1024, "how long its reply may be"),
+})  # fmt: skip
+
+POOL = Record(
+    keys={"spares": Key(shape=Number(least=0, most=64), means="jails kept ready for the next call", default=4)}
+)
+
+SANDBOX = Record(keys={
+    "kind": Key(shape=Word(choices=SANDBOXES), means="`deny` runs nothing", default="deny"),
+    "env": _list(texts.VARIABLE, "environment variables that tools see"),
+    "limits": _section(LIMITS, "the most that one call may use; a tool can ask for less"),
+    "pool": _section(POOL, "how jails are kept ready"),
+})  # fmt: skip
+
+STORE = Record(keys={
+    "url": Key(shape=texts.STORE_URL, means="where calls, approvals and audit are kept", default="sqlite:///state/ringfence.db"),
+})  # fmt: skip
+
+AUDIT = Record(keys={
+    "anchor": _path("state/anchor.log", "the file that remembers the trail's end, best kept on another disk"),
+    "signing_key": _path("state/audit.key", "the key that signs checkpoints, readable by its owner alone"),
+})  # fmt: skip
+
+POLICY = Record(keys={"rules": _records(RULE, "each adds a reason; the strictest reason wins")})
+
+FILE = Record(keys={
+    "version": _needed(Number(least=1, most=1), "the version of this format: 1"),
+    "tools": _section(TOOLS, "where tools come from"),
+    "people": _section(Named(name=texts.NAME, value=PERSON), "who may approve and operate"),
+    "agents": _section(Named(name=texts.NAME, value=AGENT), "who acts, and what each may reach at most"),
+    "policy": _section(POLICY, "what needs a vote, and what is denied"),
+    "approvals": _section(APPROVALS, "how votes are given"),
+    "secrets": _section(Named(name=texts.SECRET_NAME, value=SECRET), "where each secret's value is found"),
+    "sandbox": _section(SANDBOX, "what runs the tools; left out: nothing runs"),
+    "store": _section(STORE, "where state is kept"),
+    "audit": _section(AUDIT, "how the trail is guarded"),
+})  # fmt: skip

@@ -1,0 +1,84 @@
+"""A config that was understood whole, as values that the stages take.
+
+Takes: nothing by itself; `load_config` makes it.  Gives: frozen values with absolute paths.
+Never: exists half-valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal
+
+from ringfence.agents.profile import Agent
+from ringfence.approvals.people import Electorate
+from ringfence.assembly.config.problems import KeyPath, Places, Problem
+from ringfence.contract.limits import Limits
+from ringfence.policy.rules import Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolModules:
+    """Python modules that declare tools, and the folders they are looked for in."""
+
+    modules: tuple[str, ...]
+    path: tuple[Path, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretPlace:
+    """Where a secret's value is found: the name of a variable, or the path of a file. Never the value."""
+
+    kind: Literal["env", "file"]
+    at: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxChoice:
+    """What runs the tools, and the most that one call may use."""
+
+    kind: Literal["deny", "local"]
+    env: tuple[str, ...]
+    limits: Limits
+    spares: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditFiles:
+    """The files that guard the trail."""
+
+    anchor: Path
+    signing_key: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """One config, whole. `digest` names what it says, wherever and in whatever order of keys it is written."""
+
+    root: Path
+    file: Path | None
+    digest: str
+    tools: ToolModules
+    agents: Mapping[str, Agent]
+    electorate: Electorate
+    rules: tuple[Rule, ...]
+    rule_ids: tuple[str | None, ...]
+    approvals_expire: timedelta
+    secrets: Mapping[str, SecretPlace]
+    sandbox: SandboxChoice
+    store_url: str
+    store_file: Path
+    audit: AuditFiles
+    warnings: tuple[Problem, ...]
+    places: Places = field(repr=False, compare=False)
+
+    @property
+    def state(self) -> Path:
+        """The folder in which Ringfence keeps what it must remember."""
+        return self.store_file.parent
+
+    def locate(self, path: KeyPath) -> str:
+        """The beginning of a message about a key: file, line, column and the key; of config from code, the key."""
+        return self.places.locate(path)

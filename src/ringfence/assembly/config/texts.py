@@ -1,0 +1,87 @@
+"""The kinds of text that a config file holds, each judged by the code that will later use it.
+
+Takes: words from the file.  Gives: `Text` shapes.  Never: has an opinion of its own where a stage has one.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from ringfence.assembly.config.shape import Text
+from ringfence.contract.capabilities import Network, Processes, Secrets
+from ringfence.contract.hosts import parse
+from ringfence.contract.paths import relative_path
+from ringfence.contract.patterns import glob
+from ringfence.contract.safety import Egress, Safety
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_LONGEST_WAIT = timedelta(days=366)
+_SQLITE = "sqlite:///"
+
+
+class TextRefused(ValueError):
+    """The text is not what belongs here."""
+
+
+def read_duration(text: str) -> timedelta:
+    """`90s`, `30m`, `24h` or `7d`; more than nothing and at most a year."""
+    found = re.fullmatch(r"([1-9][0-9]{0,8})([smhd])", text)
+    length = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else timedelta()
+    if not timedelta() < length <= _LONGEST_WAIT:
+        raise TextRefused("not a length of time up to a year; write it like `90s`, `30m`, `24h` or `7d`")
+    return length
+
+
+def read_store_file(url: str) -> str:
+    """The path in `sqlite:///path`; a fourth slash makes it absolute."""
+    path = url.removeprefix(_SQLITE)
+    if path == url or not path or path.startswith(":") or set("?#%") & set(path):
+        raise TextRefused("not a store; write `sqlite:///state/ringfence.db`")
+    _host_path(path)
+    return path
+
+
+def _host_path(text: str) -> None:
+    if not text.strip() or "\0" in text:
+        raise TextRefused("not a path")
+    if ".." in text.split("/"):
+        raise TextRefused("a path that climbs with `..`; write it from the config file's folder down, or absolute")
+    if text.startswith("~"):
+        raise TextRefused("`~` is not expanded; write the path out")
+
+
+def _because(text: str) -> None:
+    if not text.strip():
+        raise TextRefused("is empty; say why, for the person who approves and the one who is refused")
+
+
+def _matches_one_of(words: tuple[str, ...], what: str) -> Text:
+    listed = ", ".join(f"`{word}`" for word in words)
+
+    def check(text: str) -> None:
+        if not any(map(glob(text), words)):
+            raise TextRefused(f"matches no {what}; there are {listed}")
+
+    return Text(says=f"a glob over {listed}", pattern=r"[a-z_*?]+", check=check)
+
+
+NAME = Text(says="a name of lower-case letters, digits, `_` and `-`", pattern=r"[a-z][a-z0-9_-]{0,63}")
+TOOL_GLOB = Text(says="a tool's name, or a glob with `*` and `?`", pattern=r"[a-z0-9_*?]{1,128}")
+AGENT_GLOB = Text(says="an agent's name, or a glob with `*` and `?`", pattern=r"[a-z0-9_*?-]{1,128}")
+BINDING_GLOB = Text(says="`channel:instance`, or a glob with `*` and `?`", pattern=r"[^\s\[\]{}!]{1,256}")
+CLASS_GLOB = _matches_one_of(tuple(Safety), "safety class")
+EGRESS_GLOB = _matches_one_of(tuple(Egress), "egress class")
+BECAUSE = Text(says="a sentence", pattern=r"[\s\S]*\S[\s\S]*", check=_because)
+ANY_TEXT = Text(says="text")
+MODULE = Text(says="a Python module's dotted name", pattern=r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+HOST = Text(says="`host`, `*.domain` or `host:port`", check=parse)
+CIDR = Text(says="a network like `203.0.113.0/24`", check=lambda text: Network(cidrs=(text,)))
+RELATIVE_PATH = Text(says="a path below the agent's workspace", check=relative_path)
+HOST_PATH = Text(says="a path, absolute or below the config file's folder", check=_host_path)
+SECRET_NAME = Text(says="a name like `SENDGRID_KEY`", pattern=r"[A-Z][A-Z0-9_]{0,127}", check=Secrets.permit)
+BINARY = Text(says="a name like `git`, or an absolute path", check=Processes)
+VARIABLE = Text(says="an environment variable's name", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
+DURATION = Text(says="a length of time like `24h`", pattern=r"[1-9][0-9]{0,8}[smhd]", check=read_duration)
+STORE_URL = Text(says="`sqlite:///path`", pattern=r"sqlite:///.+", check=read_store_file)
+ARGUMENT = Text(says="`args.<name>`", pattern=r"args(\.[^.]+)+")
