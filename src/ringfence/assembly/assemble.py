@@ -1,0 +1,140 @@
+"""Opens a runtime: reads the configuration, describes and registers the tools, joins the parts.
+
+Takes: a config (path, dict or `Config`) and, from code, tools.  Gives: a `Runtime` for as long as the block lasts.
+Never: imports a module that a config file names, and never opens half a runtime.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from ringfence.assembly.config import Config, load_config
+from ringfence.assembly.existing import existing_requirements
+from ringfence.assembly.offering import Sources, open_sources
+from ringfence.assembly.registering import registration_events
+from ringfence.assembly.signing import load_signing_key
+from ringfence.contract.tool import Tool
+from ringfence.errors import ConfigInvalid, TrailUnavailable
+from ringfence.execution.sandbox import Sandbox
+from ringfence.policy.rules import RuleBook, failing_examples
+from ringfence.registry.registry import Registry, register
+from ringfence.runtime import Runtime
+from ringfence.runtime.parts import Parts, Rulings
+from ringfence.store.sqlite import SqliteStore
+
+_log = logging.getLogger(__name__)
+_CHECKPOINT_SECONDS = 1.0
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@asynccontextmanager
+async def open_runtime(
+    config: str | os.PathLike[str] | Mapping[str, Any] | Config,
+    *,
+    tools: Sequence[Tool] = (),
+    accept_as: str | None = None,
+    dangerously_sandbox: Sandbox | None = None,
+    now: Callable[[], datetime] = utc_now,
+) -> AsyncIterator[Runtime]:
+    """A runtime for this configuration. `accept_as` names the operator who vouches for every contract found now."""
+    settled = load_config(config)
+    async with AsyncExitStack() as stack:
+        store = await _open_store(settled, now=now)
+        stack.push_async_callback(store.close)
+        sources = await stack.enter_async_context(open_sources(settled, dangerously_sandbox=dangerously_sandbox))
+        registry = await _register(settled, tools, sources=sources, store=store, accept_as=accept_as, now=now)
+        _require_true_examples(settled, registry)
+        parts = Parts(
+            registry=registry,
+            rulings=_rulings(settled),
+            store=store,
+            sandbox=sources.sandbox,
+            now=now,
+            existing=existing_requirements(registry.tools.values(), secrets=settled.secrets),
+        )
+        stack.push_async_callback(_sign_off, store)
+        await stack.enter_async_context(_checkpoints(store))
+        yield Runtime(parts)
+
+
+async def _open_store(config: Config, *, now: Callable[[], datetime]) -> SqliteStore:
+    config.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    key = load_signing_key(config.audit.signing_key, store=config.store_file)
+    return await SqliteStore.open(config.store_file, signing_key=key, anchor=config.audit.anchor, now=now)
+
+
+async def _register(
+    config: Config,
+    tools: Sequence[Tool],
+    *,
+    sources: Sources,
+    store: SqliteStore,
+    accept_as: str | None,
+    now: Callable[[], datetime],
+) -> Registry:
+    offers = await sources.offers(config, tools, accept_as=accept_as)
+    registry = register(offers, pins=await store.pins())
+    if registry.registrations:
+        await store.record_registrations(registry, events=registration_events(registry, at=now()))
+    return registry
+
+
+def _require_true_examples(config: Config, registry: Registry) -> None:
+    """A rule whose own examples say otherwise is an error in the file, found before it can decide anything."""
+
+    def classes_of(name: str) -> tuple[str, str] | None:
+        tool = registry.tools.get(name)
+        return (tool.safety.value, tool.egress.value) if tool else None
+
+    problems = [
+        f"{config.locate(('policy', 'rules', index))}: {problem}"
+        for index, rule in enumerate(config.rules)
+        for problem in failing_examples(rule, classes_of=classes_of)
+    ]
+    if problems:
+        raise ConfigInvalid(tuple(problems))
+
+
+def _rulings(config: Config) -> Rulings:
+    return Rulings(
+        agents=config.agents,
+        rules=RuleBook(config.rules),
+        electorate=config.electorate,
+        limits=config.sandbox.limits,
+        approval_lifetime=config.approvals_expire,
+        config_digest=config.digest,
+    )
+
+
+async def _sign_off(store: SqliteStore) -> None:
+    await store.checkpoint()
+
+
+@asynccontextmanager
+async def _checkpoints(store: SqliteStore) -> AsyncIterator[None]:
+    """Signs where the trail stands, every second, for as long as the runtime is open."""
+    task = asyncio.create_task(_sign_regularly(store), name="ringfence-checkpoints")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _sign_regularly(store: SqliteStore) -> None:
+    while True:
+        await asyncio.sleep(_CHECKPOINT_SECONDS)
+        try:
+            await store.checkpoint()
+        except TrailUnavailable:
+            _log.exception("a checkpoint could not be written; it is tried again")
