@@ -62,7 +62,7 @@ _F_DUPFD, _F_GETFD, _F_SETFD, _F_GETFL, _F_SETFL, _F_GETLK, _F_SETLK, _F_SETLKW 
 _F_OFD_GETLK, _F_OFD_SETLK, _F_OFD_SETLKW, _F_DUPFD_CLOEXEC, _F_GETPIPE_SZ = 36, 37, 38, 1030, 1032
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 4, 24
-_PR_SET_NO_NEW_PRIVS, _PR_GET_TID_ADDRESS, _PR_CAP_AMBIENT = 38, 40, 47
+_PR_SET_NO_NEW_PRIVS, _PR_GET_TID_ADDRESS = 38, 40
 _SECCOMP_SET_MODE_FILTER, _SECCOMP_ALL_THREADS = 1, 1
 
 
@@ -269,7 +269,7 @@ MAKING_SPARES: tuple[Row, ...] = (
         ArgumentCheck(alternatives=((OneOf(argument=2, values=(0,)),), (OneOf(argument=0, values=(0,), bits=32),)))),
     Row("prctl", "a spare hides itself and drops capabilities; clone finds where libc keeps the thread id",
         _only(0, _PR_SET_NAME, _PR_GET_NAME, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP,
-              _PR_SET_NO_NEW_PRIVS, _PR_GET_TID_ADDRESS, _PR_CAP_AMBIENT)),
+              _PR_SET_NO_NEW_PRIVS, _PR_GET_TID_ADDRESS)),
 )  # fmt: skip
 
 

@@ -18,8 +18,6 @@ _CAPABILITY_HEADER = struct.pack("Ii", 0x2008_0522, 0)
 _NO_CAPABILITIES = bytes(24)
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
-_PR_CAP_AMBIENT = 47
-_PR_CAP_AMBIENT_CLEAR_ALL = 4
 _MOST_CAPABILITIES = 64
 
 
@@ -84,6 +82,5 @@ def empty_bounding_set() -> None:
 
 
 def drop_capabilities() -> None:
-    """Hold no capability: ambient, inheritable, permitted, effective."""
-    call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    """Hold no capability: effective, permitted, inheritable; the kernel drops the ambient ones with them."""
     call("capset", _CAPABILITY_HEADER, _NO_CAPABILITIES)

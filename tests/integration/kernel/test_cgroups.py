@@ -11,6 +11,8 @@ import pytest
 
 from ringfence.kernel import cgroups
 from ringfence.kernel.cgroups import Group, GroupLimits, Hierarchy
+from ringfence.kernel.namespaces import NEW_USER
+from tests.integration.kernel.children import in_child
 
 pytestmark = pytest.mark.req("SBX-3")
 
@@ -68,6 +70,23 @@ def test_a_controller_at_the_root_is_left_alone_and_said_to_be_missing() -> None
     found = cgroups.find()
     assert at_root <= set(found.missing)
     assert at_root.isdisjoint(found.folders)
+
+
+def test_swap_does_not_widen_the_bound(group: Group) -> None:
+    (place,) = group.places
+    assert int((place / "memory.memsw.limit_in_bytes").read_text()) == LIMIT
+
+
+def test_a_user_to_whom_nothing_is_delegated_is_told_so() -> None:
+    def look() -> list[object]:
+        found = cgroups.find()
+        return [
+            len(found.folders),
+            found.missing["memory"].reason.rpartition("`")[2],
+            bool(found.missing["memory"].remedy),
+        ]
+
+    assert in_child(look, flags=NEW_USER) == [0, " is not writable", True]
 
 
 def test_a_process_within_its_bound_lives_and_its_peak_is_measured(group: Group) -> None:

@@ -171,6 +171,22 @@ def test_proc_nests() -> None:
     assert on_scratch(again, flags=JAIL | NEW_PIDS) == ["done"]
 
 
+def test_a_shared_mount_is_cut_off_from_its_peers() -> None:
+    share = 0x10_0000
+
+    def peers_of(at: str) -> list[str]:
+        line = next(line for line in Path("/proc/self/mountinfo").read_text().splitlines() if f" {at} " in line)
+        return [word.split(":")[0] for word in line.split() if word.startswith(("shared:", "master:"))]
+
+    def cut(at: str) -> list[list[str]]:
+        call("mount", None, at.encode(), None, share, None)
+        before = peers_of(at)
+        mounts.make_private()
+        return [before, peers_of(at)]
+
+    assert on_scratch(cut) == [["shared"], []]
+
+
 def test_a_private_mount_does_not_reach_the_host() -> None:
     before = Path("/proc/self/mounts").read_text()
     on_scratch(lambda _: None)
