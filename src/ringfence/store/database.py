@@ -1,0 +1,158 @@
+"""One SQLite file, and the three ways this process uses it.
+
+Takes: work.  Gives: its result, from the loop's own lane where waiting is not needed, else from the writer thread.
+Never: waits for another process in the event loop, and never lets a commit pay for a WAL checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+from ringfence.errors import RingfenceError, TrailUnavailable
+from ringfence.store.faults import Busy, is_busy, translated
+from ringfence.store.lane import Lane, Transaction
+from ringfence.store.migrate import migrate
+
+T = TypeVar("T")
+Durability: TypeAlias = Literal["normal", "full"]
+
+OLDEST_SQLITE = (3, 37, 0)
+WAL_BYTES = 4 * 1024 * 1024
+WAL_BYTES_AT_MOST = 64 * 1024 * 1024
+WAL_LOOK_EVERY = 256
+
+_log = logging.getLogger(__name__)
+_PRAGMAS = ("PRAGMA wal_autocheckpoint = 0", f"PRAGMA journal_size_limit = {4 * WAL_BYTES}")
+_SYNCHRONOUS = {"normal": "PRAGMA synchronous = NORMAL", "full": "PRAGMA synchronous = FULL"}
+
+
+def connect(path: Path, *, durability: Durability, patience: float) -> sqlite3.Connection:
+    """A connection that waits at most `patience` seconds for another writer."""
+    connection = sqlite3.connect(
+        path, timeout=patience, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    for pragma in (*_PRAGMAS, _SYNCHRONOUS[durability]):
+        connection.execute(pragma)
+    return connection
+
+
+class Database:
+    """The loop's lane (NORMAL, never waits), the writer's lane (FULL, own thread), and upkeep (own thread)."""
+
+    def __init__(self, path: Path, *, patience: float) -> None:
+        self.path = path
+        self.loop_lane = Lane(connect(path, durability="normal", patience=0))
+        self.writer_lane = Lane(connect(path, durability="full", patience=patience))
+        self.upkeep_lane = Lane(connect(path, durability="full", patience=patience))
+        # Waits for nobody: a checkpoint that waits for readers would hold up every writer meanwhile.
+        self._wal = connect(path, durability="full", patience=0)
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-writer")
+        self._upkeep = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-upkeep")
+        self._writes = 0
+
+    async def write(self, work: Callable[[Transaction], T], *, durability: Durability) -> T:
+        """Do work in one transaction; `full` is on disk when this returns."""
+        self._look_after_wal()
+        if durability == "full":
+            return await self._on(self._writer, lambda: self.writer_lane.write(work))
+        try:
+            return self.loop_lane.write(work)
+        except Busy:
+            return await self._on(self._writer, lambda: self.writer_lane.write(work))
+
+    async def read(self, work: Callable[[Transaction], T]) -> T:
+        """Do small work that changes nothing."""
+        try:
+            return self.loop_lane.read(work)
+        except Busy:
+            return await self._on(self._writer, lambda: self.writer_lane.read(work))
+
+    async def upkeep(self, work: Callable[[Lane], T]) -> T:
+        """Do work that may take long, away from the loop and from the writer."""
+        return await self._on(self._upkeep, lambda: work(self.upkeep_lane))
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self.close_now)
+
+    async def _on(self, thread: ThreadPoolExecutor, job: Callable[[], T]) -> T:
+        try:
+            waiting = asyncio.get_running_loop().run_in_executor(thread, job)
+        except RuntimeError as error:
+            raise TrailUnavailable("the store is closed") from error
+        try:
+            return await waiting
+        except Busy as busy:
+            raise TrailUnavailable("the store is held by another process for too long") from busy
+
+    def _look_after_wal(self) -> None:
+        self._writes += 1
+        if self._writes % WAL_LOOK_EVERY == 0:
+            self._upkeep.submit(self._checkpoint_wal)
+
+    def _checkpoint_wal(self) -> None:
+        try:
+            size = os.path.getsize(f"{self.path}-wal")
+            if size >= WAL_BYTES:
+                self._wal.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            if size >= WAL_BYTES_AT_MOST:
+                self._wal.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except (OSError, sqlite3.Error) as error:
+            _log.warning("the WAL of the store could not be checkpointed: %s", error)
+
+    def close_now(self) -> None:
+        """Close from a place that may block."""
+        for thread in (self._writer, self._upkeep):
+            thread.shutdown(wait=True)
+        for lane in (self.loop_lane, self.writer_lane, self.upkeep_lane):
+            lane.close()
+        self._wal.close()
+
+
+def open_database(path: Path, *, at: str, patience: float) -> Database:
+    """Open a file, made readable for its owner alone if it is new, and bring it to the current schema."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise RingfenceError(
+            f"SQLite {sqlite3.sqlite_version} is too old",
+            code="config_invalid",
+            remedy=f"use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))} or newer",
+        )
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        _prepare(path, at=at, patience=patience)
+        return Database(path, patience=patience)
+    except OSError as error:
+        raise TrailUnavailable(f"the store `{path}` cannot be opened: {error.strerror}") from error
+    except sqlite3.Error as error:
+        raise translated(error) from error
+
+
+def _prepare(path: Path, *, at: str, patience: float) -> None:
+    connection = connect(path, durability="full", patience=patience)
+    try:
+        _turn_to_wal(connection, until=time.monotonic() + patience)
+        migrate(connection, at=at, path=str(path))
+    finally:
+        connection.close()
+
+
+def _turn_to_wal(connection: sqlite3.Connection, *, until: float) -> None:
+    """Switch to WAL; SQLite does not wait for other processes here, so this does."""
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() >= until:
+                raise
+            time.sleep(0.005)
+            continue
+        if mode != "wal":
+            raise TrailUnavailable(f"the store cannot use a write-ahead log on this file system: it is in `{mode}`")
+        return

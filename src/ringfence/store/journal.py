@@ -1,0 +1,147 @@
+"""Keeps calls: each move is one transaction with the warrant it consumes and the events it makes.
+
+Takes: moves of an invocation.  Gives: the move on record, or the rule that refused it.
+Never: decides; the rules are the database's, and this only says which row should move where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Literal
+
+from ringfence.approvals.inbox import Approval
+from ringfence.approvals.warrant import Warrant
+from ringfence.audit.chain import spell
+from ringfence.audit.events import AuditEvent
+from ringfence.errors import CallRefused, Misuse
+from ringfence.runtime.invocation import MOVES, Ending, Invocation, Recorded, Status
+from ringfence.store.database import Database, Durability
+from ringfence.store.lane import Transaction
+from ringfence.store.rows import approval_row, invocation_row, recorded_from, stamp
+
+
+class SqliteJournal:
+    """The `Journal` over SQLite."""
+
+    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+
+    async def refuse(self, invocation: Invocation, *, code: str, events: Sequence[AuditEvent]) -> None:
+        at = stamp(self._now())
+
+        def work(transaction: Transaction) -> None:
+            _propose_or_continue(transaction, invocation, to=Status.REFUSED)
+            transaction.run("refuse", invocation.id, code, at)
+            transaction.record(events)
+
+        await self._database.write(work, durability="normal")
+
+    async def ask(self, invocation: Invocation, *, approval: Approval, events: Sequence[AuditEvent]) -> None:
+        if approval.invocation_id != invocation.id:
+            raise Misuse("the request for votes is about another call")
+
+        def work(transaction: Transaction) -> None:
+            _propose_or_continue(transaction, invocation, to=Status.PENDING)
+            transaction.run("ask", *approval_row(approval))
+            transaction.record(events)
+
+        await self._database.write(work, durability="full")
+
+    async def start(
+        self, invocation: Invocation, *, warrant: Warrant, durability: Durability, events: Sequence[AuditEvent]
+    ) -> None:
+        if warrant.invocation_id != invocation.id:
+            raise CallRefused("the warrant is for another call", code="approval_void")
+        at = stamp(self._now())
+
+        def work(transaction: Transaction) -> None:
+            _propose_or_continue(transaction, invocation, to=Status.RUNNING)
+            transaction.run(
+                "use_warrant", warrant.invocation_id, warrant.basis, warrant.approval_id, warrant.digest, at
+            )
+            transaction.record(events)
+
+        await self._database.write(work, durability=durability)
+
+    async def finish(
+        self, invocation_id: str, *, ending: Ending, durability: Durability, events: Sequence[AuditEvent]
+    ) -> None:
+        at = stamp(self._now())
+        outcome = spell(ending.outcome)
+
+        def work(transaction: Transaction) -> None:
+            moved = transaction.run(
+                "finish", invocation_id, ending.status.value, ending.code, outcome, ending.cost_estimate, at
+            )
+            if moved.rowcount != 1:
+                raise Misuse(f"there is no call `{invocation_id}`")
+            transaction.record(events)
+
+        await self._database.write(work, durability=durability)
+
+    async def withdraw(
+        self,
+        invocation_id: str,
+        *,
+        to: Literal[Status.VOID, Status.EXPIRED, Status.CANCELLED],
+        code: str,
+        events: Sequence[AuditEvent],
+    ) -> None:
+        at = stamp(self._now())
+
+        def work(transaction: Transaction) -> None:
+            row = transaction.run("standing_of_call", invocation_id).fetchone()
+            if row is None:
+                raise Misuse(f"there is no call `{invocation_id}`")
+            _require_move(Status(row[0]), to=to)
+            moved = 0
+            if to is not Status.CANCELLED:
+                moved = transaction.run("withdraw_request", invocation_id, to.value, code, at).rowcount
+            if not moved:
+                transaction.run("withdraw_call", invocation_id, to.value, code, at)
+            transaction.record(events)
+
+        await self._database.write(work, durability="full")
+
+    async def recorded(self, invocation_id: str) -> Recorded | None:
+        return await self._database.read(lambda transaction: _recorded(transaction, invocation_id))
+
+    async def latest_like(self, *, session: str, tool: str, arguments_digest: str) -> Recorded | None:
+        def work(transaction: Transaction) -> Recorded | None:
+            found = transaction.run("latest_like", session, tool, arguments_digest).fetchone()
+            return None if found is None else _recorded(transaction, found[0])
+
+        return await self._database.read(work)
+
+
+def _propose_or_continue(transaction: Transaction, invocation: Invocation, *, to: Status) -> None:
+    """Put a new call on record, or see that the one on record is this one and can still move."""
+    if transaction.run("propose", *invocation_row(invocation)).rowcount == 1:
+        return
+    status, *kept = transaction.run("standing_of_call", invocation.id).fetchone()
+    _require_move(Status(status), to=to)
+    given = [
+        invocation.tool,
+        invocation.fingerprint,
+        invocation.arguments_digest,
+        invocation.agent,
+        invocation.session,
+    ]
+    if kept != given:
+        raise CallRefused("the call is not the one on record under its id", code="approval_void")
+
+
+def _require_move(status: Status, *, to: Status) -> None:
+    if to in MOVES.get(status, frozenset()):
+        return
+    raise CallRefused(
+        f"the call is `{status}` and cannot become `{to}`",
+        code="in_flight" if status is Status.RUNNING else "approval_void",
+    )
+
+
+def _recorded(transaction: Transaction, invocation_id: str) -> Recorded | None:
+    row = transaction.run("recorded", invocation_id).fetchone()
+    return None if row is None else recorded_from(row)

@@ -1,0 +1,120 @@
+"""One connection that writes, and the audit chain that only it extends.
+
+Takes: work to do in one transaction.  Gives: its result, once it is committed together with its events.
+Never: advances the chain before the commit, and never shares it with another connection.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from ringfence.audit.chain import Head, Link, head_of, link
+from ringfence.audit.events import AuditEvent
+from ringfence.store.faults import Busy, is_busy, translated
+from ringfence.store.queries import queries
+
+T = TypeVar("T")
+
+
+class Transaction:
+    """What a piece of work may do while it holds the database: ask named SQL and record events."""
+
+    __slots__ = ("_connection", "_named", "head")
+
+    def __init__(self, connection: sqlite3.Connection, *, head: Head) -> None:
+        self._connection = connection
+        self._named = queries("sqlite")
+        self.head = head
+
+    def run(self, name: str, *parameters: Any) -> sqlite3.Cursor:
+        return self._connection.execute(self._named[name], parameters)
+
+    def record(self, events: Iterable[AuditEvent]) -> None:
+        """Chain events to this writer's head and keep them."""
+        links: list[Link] = []
+        for event in events:
+            links.append(link(event, head=self.head))
+            self.head = head_of(links[-1])
+        if not links:
+            return
+        (last,) = self.run("last_event").fetchone()
+        rows = [_row(each, number=last + place) for place, each in enumerate(links, start=1)]
+        self._connection.executemany(self._named["insert_event"], rows)
+        bodies = [(row[0], each.body) for row, each in zip(rows, links, strict=True)]
+        self._connection.executemany(self._named["insert_body"], bodies)
+
+
+def _row(each: Link, *, number: int) -> tuple[Any, ...]:
+    return (
+        number,
+        each.writer,
+        each.seq,
+        each.at,
+        each.kind,
+        each.agent,
+        each.tool,
+        each.safety,
+        each.invocation_id,
+        each.body_digest,
+        each.previous,
+        each.hash,
+    )
+
+
+class Lane:
+    """A connection with its own chain; whoever finds it in use is told so at once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.commits = 0
+        self._head = Head(writer=secrets.token_hex(16))
+        self._in_use = threading.Lock()
+
+    @property
+    def writer(self) -> str:
+        return self._head.writer
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        """Do the work in one transaction that holds the write lock from its start."""
+        return self._guarded(self._write, work)
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """Do work that asks one statement and changes nothing."""
+        return self._guarded(self._read, work)
+
+    def close(self) -> None:
+        with self._in_use:
+            self.connection.close()
+
+    def _guarded(self, way: Callable[[Callable[[Transaction], T]], T], work: Callable[[Transaction], T]) -> T:
+        if not self._in_use.acquire(blocking=False):
+            raise Busy
+        try:
+            return way(work)
+        except sqlite3.Error as error:
+            if is_busy(error):
+                raise Busy from error
+            raise translated(error) from error
+        finally:
+            self._in_use.release()
+
+    def _read(self, work: Callable[[Transaction], T]) -> T:
+        return work(Transaction(self.connection, head=self._head))
+
+    def _write(self, work: Callable[[Transaction], T]) -> T:
+        self.connection.execute("BEGIN IMMEDIATE")
+        transaction = Transaction(self.connection, head=self._head)
+        try:
+            result = work(transaction)
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+        self._head = transaction.head
+        self.commits += 1
+        return result

@@ -1,0 +1,38 @@
+-- name: last_event
+SELECT coalesce(max(id), 0) FROM audit_events
+
+-- name: insert_event
+INSERT INTO audit_events (
+    id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash
+)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+
+-- name: insert_body
+INSERT INTO audit_bodies (event, body) VALUES (?1, ?2)
+
+-- name: links_after
+SELECT
+    id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash, body
+FROM audit_events LEFT JOIN audit_bodies ON event = id
+WHERE id > ?1 ORDER BY id LIMIT ?2
+
+-- name: links_by_writer
+SELECT
+    id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash, body
+FROM audit_events LEFT JOIN audit_bodies ON event = id
+ORDER BY writer, seq
+
+-- name: stray_bodies
+SELECT count(*) FROM audit_bodies WHERE event NOT IN (SELECT id FROM audit_events)
+
+-- name: heads_after
+SELECT writer, max(seq), hash FROM audit_events WHERE id > ?1 GROUP BY writer ORDER BY writer
+
+-- name: checkpoints_from
+SELECT number, statement, signature FROM audit_checkpoints WHERE number >= ?1 ORDER BY number
+
+-- name: last_checkpoint
+SELECT number, statement, signature FROM audit_checkpoints ORDER BY number DESC LIMIT 1
+
+-- name: insert_checkpoint
+INSERT INTO audit_checkpoints (number, statement, signature) VALUES (?1, ?2, ?3)
