@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ringfence.errors import CODES, ConfigInvalid, RingfenceError
 
@@ -18,8 +18,7 @@ MOST_PROBLEMS = 200
 _LONGEST_WORD = 80
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
-class Mark:
+class Mark(NamedTuple):
     """A place in the text, counted from 1."""
 
     line: int
