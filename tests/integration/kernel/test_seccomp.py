@@ -106,9 +106,12 @@ def test_a_zygote_makes_a_spare_that_enters_stage_b() -> None:
         limits.drop_capabilities()
         answer, told = os.pipe()
         if clone(SPARE) == 0:
-            seccomp.install(seccomp.encode(seccomp.compile_table(STAGE_B)))
-            os.write(told, f"{os.getpid()} {errno_of(lambda: clone(SPARE))}".encode())
-            os._exit(0)
+            try:
+                seccomp.install(seccomp.encode(seccomp.compile_table(STAGE_B)))
+                os.write(told, f"{os.getpid()} {errno_of(lambda: clone(SPARE))}".encode())
+            finally:
+                os._exit(0)
+        os.close(told)
         return os.read(answer, 100).decode()
 
     assert under(STAGE_A, make) == "1 EPERM"
