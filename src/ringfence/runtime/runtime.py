@@ -9,10 +9,12 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.approvals import Approvals
 from ringfence.runtime.audit import Audit
 from ringfence.runtime.case import new_id
 from ringfence.runtime.explaining import Explanation, explained
+from ringfence.runtime.invocation import Recorded
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.pipeline import Pipeline
 from ringfence.runtime.request import CallRequest, Identity
@@ -49,6 +51,15 @@ class Runtime:
     @property
     def agents(self) -> tuple[str, ...]:
         return tuple(self._parts.rulings.agents)
+
+    @property
+    def tools(self) -> tuple[RegisteredTool, ...]:
+        """Every registered tool, whoever can see it; for operators."""
+        return tuple(self._parts.registry.tools.values())
+
+    async def recorded(self, invocation_id: str) -> Recorded | None:
+        """One call as the journal remembers it; for operators."""
+        return await self._parts.store.recorded(invocation_id)
 
     async def status(self, agent: str, *, binding: str | None = None) -> AgentStatus:
         """What this agent can do, and for every tool that it cannot see, why."""
