@@ -56,7 +56,15 @@ _NO_SHARED_MEMORY = ArgumentCheck(
 )
 _NO_SHARED_MAPPING = ArgumentCheck(alternatives=((Masked(argument=3, mask=_MAP_SHARED, value=0),),))
 
-_AF_UNIX = 1
+_AF_UNIX, _SOCK_STREAM, _SOCK_TYPE_MASK = 1, 1, 0xF
+_A_STREAM_PAIR = ArgumentCheck(
+    alternatives=(
+        (
+            OneOf(argument=0, values=(_AF_UNIX,), bits=32),
+            Masked(argument=1, mask=_SOCK_TYPE_MASK, value=_SOCK_STREAM),
+        ),
+    ),
+)
 _FIONREAD, _FIONBIO, _FIOCLEX, _FIONCLEX, _TCGETS = 0x541B, 0x5421, 0x5451, 0x5450, 0x5401
 _F_DUPFD, _F_GETFD, _F_SETFD, _F_GETFL, _F_SETFL, _F_GETLK, _F_SETLK, _F_SETLKW = range(8)
 _F_OFD_GETLK, _F_OFD_SETLK, _F_OFD_SETLKW, _F_DUPFD_CLOEXEC, _F_GETPIPE_SZ = 36, 37, 38, 1030, 1032
@@ -221,10 +229,11 @@ SERVING: tuple[Row, ...] = (
     Row("epoll_pwait2", "newer event loops"),
     Row("eventfd2", "native event loops wake themselves"),
     # the channel that was handed in, and a pair that cannot leave the process; no socket of any family
-    Row("socketpair", "asyncio wakes itself through one", _only(0, _AF_UNIX)),
+    Row("socketpair", "asyncio wakes itself through one; not of datagrams, which sendmsg could address to any socket",
+        _A_STREAM_PAIR),
     Row("sendto", "the channel; an address is refused", _null(4)),
     Row("recvfrom", "the channel"),
-    Row("sendmsg", "the channel; there is no other socket an address could be used on"),
+    Row("sendmsg", "the channel; a stream takes no address"),
     Row("recvmsg", "the channel"),
     Row("shutdown", "ends the channel"),
     Row("getsockname", "Python asks when it takes over a descriptor"),

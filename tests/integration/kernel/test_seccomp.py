@@ -59,6 +59,20 @@ def execute() -> None:
     os.execv("/usr/bin/no-such-binary", ["x"])
 
 
+def send_to(address: bytes) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with ours, theirs:
+        ours.sendmsg([b"x"], [], 0, address)
+
+
+def test_a_pair_of_datagram_sockets_cannot_reach_a_host_socket() -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as host:
+        host.bind(f"\0ringfence-{os.getpid()}")
+        address = host.getsockname()
+        assert in_child(lambda: errno_of(lambda: send_to(address))) == "done"
+        assert under(STAGE_B, lambda: errno_of(lambda: send_to(address))) == "EPERM"
+
+
 ATTEMPTS: dict[str, tuple[Callable[[], object], str]] = {
     "fork": (fork_and_reap, "done"),
     "exec": (execute, "ENOENT"),

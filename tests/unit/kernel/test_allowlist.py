@@ -131,7 +131,14 @@ def test_an_addressed_datagram_is_refused() -> None:
 
 @pytest.mark.parametrize(("family", "outcome"), [(1, ALLOW), (2, REFUSE), (10, REFUSE), (16, REFUSE), (40, REFUSE)])
 def test_a_socket_pair_is_a_unix_one(family: int, outcome: Action) -> None:
-    assert b("socketpair", family) == outcome
+    assert b("socketpair", family, 1) == outcome
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome"), [(1, ALLOW), (0x8_0801, ALLOW), (2, REFUSE), (0x8_0002, REFUSE), (5, REFUSE)]
+)
+def test_a_socket_pair_is_a_stream(kind: int, outcome: Action) -> None:
+    assert b("socketpair", 1, kind) == outcome
 
 
 @pytest.mark.parametrize(
