@@ -48,7 +48,7 @@ async def open_runtime(
     """A runtime for this configuration. `accept_as` names the operator who vouches for every contract found now."""
     settled = load_config(config)
     async with AsyncExitStack() as stack:
-        store = await _open_store(settled, now=now)
+        store = _open_store(settled, now=now)
         stack.push_async_callback(store.close)
         sources = await stack.enter_async_context(open_sources(settled, dangerously_sandbox=dangerously_sandbox))
         registry = await _register(settled, tools, sources=sources, store=store, accept_as=accept_as, now=now)
@@ -66,10 +66,10 @@ async def open_runtime(
         yield Runtime(parts)
 
 
-async def _open_store(config: Config, *, now: Callable[[], datetime]) -> SqliteStore:
+def _open_store(config: Config, *, now: Callable[[], datetime]) -> SqliteStore:
     config.state.mkdir(parents=True, exist_ok=True, mode=0o700)
     key = load_signing_key(config.audit.signing_key, store=config.store_file)
-    return await SqliteStore.open(config.store_file, signing_key=key, anchor=config.audit.anchor, now=now)
+    return SqliteStore.open(config.store_file, signing_key=key, anchor=config.audit.anchor, now=now)
 
 
 async def _register(

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from ringfence.audit.events import AuditEvent, event
-from ringfence.contract.fingerprint import digest
 from ringfence.registry.pins import Change, Pin
 from ringfence.registry.registry import Registration, Registry
 
@@ -25,7 +24,7 @@ def registration_events(registry: Registry, *, at: datetime) -> list[AuditEvent]
 def _body(registration: Registration) -> dict[str, Any]:
     tool = registration.tool
     always = {"fingerprint": tool.fingerprint, "source": tool.source, "source_digest": tool.source_digest}
-    described = {"description": tool.description, "description_hash": digest(tool.description.encode())}
+    described = {"description": tool.description, "description_hash": tool.tool.description_hash}
     if registration.change is Change.REGISTERED:
         return {**always, **described, "trust": tool.trust.value, "accepted_by": registration.accepted_by}
     if registration.change is Change.DEFINITION:

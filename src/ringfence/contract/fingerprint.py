@@ -6,15 +6,41 @@ Takes: JSON values.  Gives: RFC 8785 bytes and SHA-256 digests.  Never: hashes a
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import rfc8785
 
 
+_SAFE_INTEGER = 2**53 - 1
+_plainly = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False).encode
+
+
 def canonical(value: Any) -> bytes:
     """The one spelling of a JSON value (RFC 8785)."""
-    return rfc8785.dumps(value)
+    return _plainly(value).encode() if _is_spelled_alike(value, 32) else rfc8785.dumps(value)
+
+
+def _is_spelled_alike(value: Any, depth: int) -> bool:
+    """Whether the standard encoder spells this as RFC 8785 does: no fractions, and keys that sort the same way.
+
+    The standard encoder is some 20 times faster, and most arguments and cards are of this kind.
+    """
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return True
+    if kind is int:
+        return -_SAFE_INTEGER <= value <= _SAFE_INTEGER
+    if depth == 0:
+        return False
+    if kind is list:
+        return all(_is_spelled_alike(item, depth - 1) for item in value)
+    if kind is dict:
+        return all(
+            type(key) is str and key.isascii() and _is_spelled_alike(item, depth - 1) for key, item in value.items()
+        )
+    return False
 
 
 def digest(content: bytes) -> str:

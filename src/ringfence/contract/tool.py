@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 from ringfence.contract.capabilities import KINDS, Capability, Files, Kind, Network, Processes, Secrets, Storage
-from ringfence.contract.fingerprint import fingerprint
+from ringfence.contract.fingerprint import digest, fingerprint
 from ringfence.contract.limits import Limits, Retry
 from ringfence.contract.requirements import Requirement, parse_requirement
 from ringfence.contract.safety import CLASS_FLOORS, Egress, Safety, derive_egress, is_consequential
@@ -58,6 +58,11 @@ class Tool:
     def fingerprint(self) -> str:
         """The name of this exact contract."""
         return fingerprint(self.document())
+
+    @cached_property
+    def description_hash(self) -> str:
+        """The name of what a model reads about this tool; on record at registration and at every call."""
+        return digest(self.description.encode())
 
     @property
     def consequential(self) -> bool:

@@ -53,6 +53,7 @@ class Case:
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
     resumed: Recorded | None = None
+    key: str | None = None
 
     def parsed(self, call: ToolCall) -> None:
         """Keep what the model asked for, with anything hidden in it noticed."""
@@ -95,6 +96,11 @@ class Case:
     def idempotency_key(self) -> str:
         if self.resumed:
             return self.resumed.invocation.idempotency_key
+        if self.key is None:
+            self.key = self._derived_key()
+        return self.key
+
+    def _derived_key(self) -> str:
         identity = self.request.identity
         arguments = self.call.arguments if self.call else {}
         given = self.request.idempotency_key or derive_key(
@@ -140,7 +146,7 @@ class Case:
             fingerprint=self.tool.fingerprint if self.tool else None,
             source_digest=self.tool.source_digest if self.tool else None,
             arguments=arguments.decode(),
-            arguments_digest=digest(arguments),
+            arguments_digest=self.call.digest if self.call else digest(arguments),
             idempotency_key=self.idempotency_key,
             proposed_at=self.at,
         )
@@ -192,7 +198,7 @@ class Case:
         tool = self.known_tool
         body = {
             "fingerprint": tool.fingerprint,
-            "description_hash": digest(tool.description.encode()),
+            "description_hash": tool.tool.description_hash,
             "source_digest": tool.source_digest,
             "sandbox": sandbox,
             "warrant": {"basis": warrant.basis, "approval_id": warrant.approval_id, "digest": warrant.digest},

@@ -40,12 +40,12 @@ class Pipeline:
             warrant = await self._approve(case)  #         APPROVE    no vote is needed, or it was given
             if isinstance(warrant, Waiting):
                 return warrant
-            self._guard(case)  #                           GUARD      nothing runs without what it declared
+            job = self._guard(case)  #                     GUARD      nothing runs without what it declared
             await self._start(case, warrant)  #            START      on the record before anything runs
         except RingfenceError as refusal:
             return await record_refused(self._parts, case, refusal)
         try:
-            reply = await self._execute(case, warrant)  #  EXECUTE    in a jail, its reply unbelieved
+            reply = await self._execute(job, warrant)  #   EXECUTE    in a jail, its reply unbelieved
             clean = self._sanitise(case, reply)  #         SANITISE   validated, cleaned, validated again
         except BaseException as failure:
             return await record_failed(self._parts, case, failure)
@@ -88,17 +88,16 @@ class Pipeline:
     async def _approve(self, case: Case) -> Warrant | Waiting:
         return await warrant_or_wait(self._parts, case)
 
-    def _job(self, case: Case) -> Job:
-        return case.job(limits=self._parts.rulings.limits)
-
-    def _guard(self, case: Case) -> None:
-        guard(self._job(case), sandbox=self._parts.sandbox)
+    def _guard(self, case: Case) -> Job:
+        job = case.job(limits=self._parts.rulings.limits)
+        guard(job, sandbox=self._parts.sandbox)
+        return job
 
     async def _start(self, case: Case, warrant: Warrant) -> None:
         await record_start(self._parts, case, warrant)
 
-    async def _execute(self, case: Case, warrant: Warrant) -> Reply:
-        return await execute(self._job(case), warrant=warrant, sandbox=self._parts.sandbox)
+    async def _execute(self, job: Job, warrant: Warrant) -> Reply:
+        return await execute(job, warrant=warrant, sandbox=self._parts.sandbox)
 
     def _sanitise(self, case: Case, reply: Reply) -> Cleansed:
         return cleanse(reply, shape=case.known_tool.shape)

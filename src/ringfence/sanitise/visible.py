@@ -22,6 +22,8 @@ _IDEOGRAPHIC_SPACE = "\u3000"
 
 def visible(text: str, *, lines: Literal["one", "many"] = "one") -> str:
     """The text with everything unprintable spelled out; `many` lets line feeds and tabs stand."""
+    if text.isascii() and text.isprintable() and "\\u{" not in text:
+        return text
     allowed = "\n\t" if lines == "many" else ""
     unneeded = {at for edit in hidden(text) for at in range(edit.start, edit.end)}
     spelled_out = [
