@@ -52,6 +52,7 @@ class SqliteStore:
         self.append = trail.append
         self.checkpoint = trail.checkpoint
         self.verify = trail.verify
+        self.position = trail.position
         self.links = trail.links
         pins = SqlitePins(database, now=now)
         self.pins = pins.pins

@@ -44,6 +44,9 @@ class SqliteTrail:
     async def append(self, events: Sequence[AuditEvent]) -> None:
         await self._database.write(lambda transaction: transaction.record(events), durability="normal")
 
+    async def position(self) -> int:
+        return await self._database.read(lambda transaction: int(transaction.run("last_event").fetchone()[0]))
+
     async def links(self, *, after: int = 0, limit: int | None = None) -> AsyncIterator[tuple[int, Link]]:
         while limit is None or limit > 0:
             size = _PAGE if limit is None else min(_PAGE, limit)

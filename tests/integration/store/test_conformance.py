@@ -1,0 +1,29 @@
+"""SQLite is a store like any other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ringfence.store import SqliteStore
+from ringfence.testing.store_samples import Clock, OpenStore
+from ringfence.testing.store_suite import StoreSuite
+from tests.integration.store.raw import Place
+
+
+@pytest.mark.req("DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5")
+class TestSqlite(StoreSuite):
+    @pytest.fixture
+    async def open_store(self, tmp_path: Path, clock: Clock) -> AsyncIterator[OpenStore]:
+        place = Place(folder=tmp_path, clock=clock)
+        opened: list[SqliteStore] = []
+
+        async def open_one() -> SqliteStore:
+            opened.append(place.open())
+            return opened[-1]
+
+        yield open_one
+        for store in opened:
+            await store.close()
