@@ -17,6 +17,7 @@ from ringfence.assembly.config.model import AuditFiles, SandboxChoice, SecretPla
 from ringfence.contract.capabilities import Files, Network, Processes, Secrets
 from ringfence.contract.hosts import allows
 from ringfence.contract.limits import Limits
+from ringfence.errors import Misuse
 
 pytestmark = pytest.mark.req("VIEW-1")
 
@@ -118,6 +119,12 @@ def test_an_empty_host_list_allows_nothing(network: dict[str, Any]) -> None:
 def test_a_config_is_given_back_as_it_is() -> None:
     config = load_config({"version": 1})
     assert load_config(config) is config
+
+
+@pytest.mark.parametrize("given", [None, 7, b"ringfence.yaml", ["version"]])
+def test_what_is_no_config_at_all_is_misuse(given: Any) -> None:
+    with pytest.raises(Misuse):
+        load_config(given)
 
 
 def test_an_absolute_store_has_four_slashes() -> None:

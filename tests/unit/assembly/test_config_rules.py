@@ -61,8 +61,8 @@ def test_a_rule_says_what_it_matches_what_it_decides_and_why(missing: str) -> No
     assert problems(rule)[0].startswith(f"`policy.rules[0]`: the key `{missing}` is missing")
 
 
-@pytest.mark.parametrize("because", ["", "  ", "\n", None, 7])
-def test_a_reason_that_says_nothing_is_refused(because: object) -> None:
+@pytest.mark.parametrize("because", ["", "  ", "\n", None, 7, "a\x1b[8mb", "a\u202eb"])
+def test_a_reason_that_says_nothing_or_cannot_be_shown_is_refused(because: object) -> None:
     assert problems({**RULE, "because": because})[0].startswith("`policy.rules[0].because`: ")
 
 
@@ -100,6 +100,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_cannot_be_enforced_is_refused_where_it_stands(keys: dict[str, Any], where: str) -> None:
     found = problems(RULE, {**RULE, **keys})
     assert [line.partition(": ")[0] for line in found] == [f"`policy.rules[1].{where}`"]
+
+
+def test_a_reason_over_several_lines_becomes_one() -> None:
+    assert load({**RULE, "because": " money\n  moves\n"}).rules[0].because == "money moves"
 
 
 def test_an_id_is_used_once() -> None:

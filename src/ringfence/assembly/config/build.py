@@ -15,7 +15,7 @@ from ringfence.approvals.people import Electorate, Person
 from ringfence.assembly.config.folders import from_root, store_file, workspace
 from ringfence.assembly.config.model import AuditFiles, Config, SandboxChoice, SecretPlace, ToolModules
 from ringfence.assembly.config.problems import Report
-from ringfence.assembly.config.texts import read_duration
+from ringfence.assembly.config.texts import read_because, read_duration
 from ringfence.contract.capabilities import Files, Network, Processes, Secrets
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.limits import Limits
@@ -87,7 +87,7 @@ def _rule(rule: Values) -> Rule:
         match={name: tuple(globs) for name, globs in rule["match"].items()},
         when=rule["when"],
         decision=Decision[rule["decision"].upper()],
-        because=rule["because"].strip(),
+        because=read_because(rule["because"]),
         mode=rule["mode"],
         examples=(*_examples(rule, "holds"), *_examples(rule, "not_holds")),
     )

@@ -22,7 +22,7 @@ from ringfence.assembly.config.keys import FILE
 from ringfence.assembly.config.model import Config
 from ringfence.assembly.config.plain import INVALID, is_mapping
 from ringfence.assembly.config.problems import Report, TooManyProblems, shown
-from ringfence.errors import ConfigInvalid
+from ringfence.errors import ConfigInvalid, Misuse
 
 
 def load_config(source: str | os.PathLike[str] | Mapping[str, Any] | Config) -> Config:
@@ -32,6 +32,8 @@ def load_config(source: str | os.PathLike[str] | Mapping[str, Any] | Config) -> 
     if isinstance(source, Mapping):
         value, report = read_mapping(source)
         return _understand(value, report=report, root=Path.cwd(), file=None)
+    if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Misuse(f"a config is a path, a dict or a `Config`, not a Python `{type(source).__name__}`")
     file = Path(source)
     content, mode = _read(file)
     value, report = read_yaml(_text(content, file=file), file=shown(str(file)))

@@ -16,6 +16,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 MOST_PROBLEMS = 200
 _LONGEST_WORD = 80
+_LONGEST_MESSAGE = 600
 
 
 class Mark(NamedTuple):
@@ -64,6 +65,9 @@ class Problem:
         return f"{self.place}: {said}" if self.place else said
 
 
+_Found: TypeAlias = tuple[Mark, Problem]
+
+
 class TooManyProblems(Exception):
     """The report is full; reading on would help nobody."""
 
@@ -73,11 +77,11 @@ class Report:
 
     def __init__(self, places: Places) -> None:
         self.places = places
-        self._errors: list[tuple[Mark, Problem]] = []
-        self._warnings: list[tuple[Mark, Problem]] = []
+        self._errors: list[_Found] = []
+        self._warnings: list[_Found] = []
 
     def error(self, path: KeyPath, message: str, *, remedy: str = "", mark: Mark | None = None) -> None:
-        self._add(self._errors, path, Problem(place=self._place(path, mark), message=message, remedy=remedy), mark)
+        self._add(self._errors, path, message, remedy=remedy, mark=mark)
         if len(self._errors) >= MOST_PROBLEMS:
             raise TooManyProblems
 
@@ -90,7 +94,7 @@ class Report:
             self.error(path, str(error), mark=mark)
 
     def warn(self, path: KeyPath, message: str, *, remedy: str = "") -> None:
-        self._add(self._warnings, path, Problem(place=self._place(path, None), message=message, remedy=remedy), None)
+        self._add(self._warnings, path, message, remedy=remedy, mark=None)
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -105,14 +109,13 @@ class Report:
             lines.append("there are more problems than are listed here")
         raise ConfigInvalid(tuple(lines))
 
-    def _place(self, path: KeyPath, mark: Mark | None) -> str:
-        return self.places.locate(path, mark=mark)
-
-    def _add(self, found: list[tuple[Mark, Problem]], path: KeyPath, problem: Problem, mark: Mark | None) -> None:
+    def _add(self, found: list[_Found], path: KeyPath, message: str, *, remedy: str, mark: Mark | None) -> None:
+        place = self.places.locate(path, mark=mark)
+        problem = Problem(place=place, message=_clip(message, _LONGEST_MESSAGE), remedy=_clip(remedy, _LONGEST_MESSAGE))
         found.append((mark or self.places.mark(path), problem))
 
 
-def _in_order(found: list[tuple[Mark, Problem]]) -> tuple[Problem, ...]:
+def _in_order(found: list[_Found]) -> tuple[Problem, ...]:
     return tuple(problem for _, problem in sorted(found, key=lambda entry: entry[0]))
 
 
@@ -126,5 +129,11 @@ def spell(path: KeyPath) -> str:
 
 def shown(word: str) -> str:
     """A word from the file, clipped, with nothing in it that a terminal would act on."""
-    clipped = word if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD] + "…"
-    return clipped if clipped.isprintable() else ascii(clipped)[1:-1]
+    return _clip(word, _LONGEST_WORD)
+
+
+def _clip(text: str, most: int) -> str:
+    clipped = text if len(text) <= most else text[:most] + "…"
+    if clipped.isprintable():
+        return clipped
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in clipped)

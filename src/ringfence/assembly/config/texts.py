@@ -51,9 +51,14 @@ def _host_path(text: str) -> None:
         raise TextRefused("`~` is not expanded; write the path out")
 
 
-def _because(text: str) -> None:
-    if not text.strip():
+def read_because(text: str) -> str:
+    """A rule's reason as one line, with nothing in it that a terminal or a reader's eye would be misled by."""
+    line = " ".join(text.split())
+    if not line:
         raise TextRefused("is empty; say why, for the person who approves and the one who is refused")
+    if not line.isprintable():
+        raise TextRefused("has characters in it that cannot be shown")
+    return line
 
 
 def _matches_one_of(words: tuple[str, ...], what: str) -> Text:
@@ -72,7 +77,7 @@ AGENT_GLOB = Text(says="an agent's name, or a glob with `*` and `?`", pattern=r"
 BINDING_GLOB = Text(says="`channel:instance`, or a glob with `*` and `?`", pattern=r"[^\s\[\]{}!]{1,256}")
 CLASS_GLOB = _matches_one_of(tuple(Safety), "safety class")
 EGRESS_GLOB = _matches_one_of(tuple(Egress), "egress class")
-BECAUSE = Text(says="a sentence", pattern=r"[\s\S]*\S[\s\S]*", check=_because)
+BECAUSE = Text(says="a sentence", pattern=r"[\s\S]*\S[\s\S]*", check=read_because)
 ANY_TEXT = Text(says="text")
 MODULE = Text(says="a Python module's dotted name", pattern=r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 HOST = Text(says="`host`, `*.domain` or `host:port`", check=parse)
