@@ -30,6 +30,7 @@ SAME_PARENT = 0x0000_8000  # CLONE_PARENT: the child's parent is the caller's pa
 
 _CHILD_SETTID = 0x0100_0000
 _CHILD_CLEARTID = 0x0020_0000
+_PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_GET_TID_ADDRESS = 40
 _SIOCSIFFLAGS = 0x8914
@@ -102,6 +103,11 @@ def become(uid: int, *, gid: int) -> None:
 def set_dumpable(state: Literal["dumpable", "hidden"]) -> None:
     """Whether others of the same uid may read this process's memory and /proc; a change of uid hides it."""
     call("prctl", _PR_SET_DUMPABLE, int(state == "dumpable"), 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent ends; a change of uid forgets this, so it comes after `become`."""
+    call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def set_hostname(name: str) -> None:

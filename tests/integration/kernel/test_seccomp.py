@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import mmap
 import os
 import resource
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +21,6 @@ from ringfence.kernel import allowlist, limits, seccomp
 from ringfence.kernel.namespaces import NEW_IPC, NEW_MOUNTS, NEW_PIDS, NEW_USER, SAME_PARENT, clone
 from ringfence.kernel.seccomp import ALLOW, Outcome, fail_with
 from ringfence.kernel.syscalls import NUMBERS, TABLE_END, call
-from tests.integration.kernel.a_plain_tool import work
 from tests.integration.kernel.children import errno_of, in_child
 
 pytestmark = pytest.mark.req("SBX-3")
@@ -40,12 +42,21 @@ def under(table: dict[int, Outcome], act: Callable[[], object]) -> object:
     return in_child(play)
 
 
-def test_a_plain_tool_works_under_stage_b(tmp_path: Path) -> None:
-    assert under(STAGE_B, lambda: work(str(tmp_path))) == in_child(lambda: work(str(tmp_path)))
+def imported_fresh(folder: Path, *, stage: str) -> dict[str, object]:
+    """What the plain tool gives in a new interpreter that imports it, and its libraries, after entering a stage."""
+    script = Path(__file__).with_name("import_under_filter.py")
+    source = Path(allowlist.__file__).parents[2]
+    done = subprocess.run([sys.executable, script, source, folder, stage], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    gave: dict[str, object] = json.loads(done.stdout)
+    return gave
 
 
-def test_a_plain_tool_works_under_stage_a(tmp_path: Path) -> None:
-    assert under(STAGE_A, lambda: work(str(tmp_path))) == in_child(lambda: work(str(tmp_path)))
+@pytest.mark.parametrize("stage", ["a", "b"])
+def test_a_plain_tool_is_imported_and_works_under_a_stage(tmp_path: Path, stage: str) -> None:
+    outside = imported_fresh(tmp_path, stage="none")
+    assert (outside["loaded_before"], outside["mode"]) == ([], "0")
+    assert imported_fresh(tmp_path, stage=stage) == outside | {"mode": "2"}
 
 
 def fork_and_reap() -> None:
