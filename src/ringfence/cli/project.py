@@ -1,0 +1,64 @@
+"""Writes a small working project: a config, tools, and the state folder with its signing key.
+
+Takes: a folder.  Gives: what was made.  Never: overwrites a file.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from ringfence.assembly import load_config
+from ringfence.assembly.signing import make_signing_key
+from ringfence.audit.checkpoint import key_fingerprint
+from ringfence.errors import Misuse
+
+CONFIG = "ringfence.yaml"
+_FILES = {CONFIG: CONFIG, "tools.py": "tools.py", "README.md": "README.md", ".gitignore": "gitignore"}
+_STATE = "state"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """What was made, and the name of the key that will sign its trail."""
+
+    folder: Path
+    files: tuple[str, ...]
+    fingerprint: str
+
+
+def make_project(folder: Path) -> Project:
+    """A project that works at once, in a folder that has none yet."""
+    _require_room(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, source in _FILES.items():
+            write_new(folder / name, template(source))
+        (folder / _STATE).mkdir(mode=0o700)
+    except OSError as error:
+        reason = (error.strerror or "it cannot be written").lower()
+        raise Misuse(f"no project can be made in `{folder}`: {reason}", remedy="choose a folder that you own") from None
+    key = make_signing_key(load_config(folder / CONFIG).audit.signing_key)
+    return Project(folder=folder, files=(*_FILES, f"{_STATE}/"), fingerprint=key_fingerprint(key.public_key()))
+
+
+def template(name: str) -> str:
+    """A file that ships with the command line."""
+    return (files("ringfence.cli") / "templates" / name).read_text(encoding="utf-8")
+
+
+def write_new(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _require_room(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise Misuse(f"`{folder}` is not a folder", remedy="name a folder")
+    taken = [name for name in (*_FILES, _STATE) if (folder / name).exists()]
+    if taken:
+        listed = ", ".join(f"`{name}`" for name in taken)
+        raise Misuse(f"{listed} exists already in `{folder}`, and nothing is overwritten", remedy="choose a new folder")

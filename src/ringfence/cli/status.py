@@ -1,0 +1,51 @@
+"""`ringfence status`: what an agent can use, and for every other tool why it cannot.
+
+Takes: an agent, or none for all.  Gives: its effective tools.  Never: is meant for a model.
+"""
+
+from __future__ import annotations
+
+import click
+
+from ringfence.cli.ending import COMPLETED
+from ringfence.cli.opening import chosen_config, with_runtime
+from ringfence.cli.options import binding_option, config_option, json_option
+from ringfence.cli.printing import emit_json, heading, say, table
+from ringfence.runtime import Runtime
+from ringfence.runtime.status import AgentStatus, tool_document
+
+
+@click.command("status")
+@click.argument("agent", required=False)
+@binding_option
+@json_option
+@config_option
+def command(agent: str | None, binding: str | None, as_json: bool) -> int:
+    """Show the effective tools of AGENT (or of every agent), and why each other tool is hidden."""
+
+    async def work(runtime: Runtime) -> list[AgentStatus]:
+        names = [agent] if agent else runtime.agents
+        return [await runtime.status(name, binding=binding) for name in names]
+
+    found = with_runtime(work, config=chosen_config())
+    if as_json:
+        emit_json(found[0].as_dict() if agent else {"agents": [each.as_dict() for each in found]})
+    else:
+        for each in found:
+            show_status(each)
+    return COMPLETED
+
+
+def show_status(status: AgentStatus) -> None:
+    """One agent's tools, visible and hidden."""
+    on = f" on {status.binding}" if status.binding else ""
+    owner = f"owner {status.owner}" if status.owner else "no owner"
+    heading(f"agent {status.agent}{on} ({owner}): {len(status.tools)} tools, {len(status.hidden)} hidden")
+    if status.tools:
+        rows = [tool_document(tool) for tool in status.tools]
+        columns = ("tool", "class", "egress", "least decision", "trust")
+        table(columns, [[row[key] for key in ("name", "safety", "egress", "floor", "trust")] for row in rows])
+    if status.hidden:
+        table(("hidden tool", "reason", "why"), [(each.tool, each.reason, each.message) for each in status.hidden])
+    if not status.tools and not status.hidden:
+        say("  no tools are registered")
