@@ -102,6 +102,11 @@ def test_what_cannot_be_enforced_is_refused_where_it_stands(keys: dict[str, Any]
     assert [line.partition(": ")[0] for line in found] == [f"`policy.rules[1].{where}`"]
 
 
+@pytest.mark.parametrize("because", ["", " \n"])
+def test_an_empty_reason_is_called_empty(because: str) -> None:
+    assert problems({**RULE, "because": because})[0].startswith("`policy.rules[0].because`: is empty; say why")
+
+
 def test_a_reason_over_several_lines_becomes_one() -> None:
     assert load({**RULE, "because": " money\n  moves\n"}).rules[0].because == "money moves"
 
