@@ -335,5 +335,6 @@ class StoreSuite:
         known: dict[str, Any] = {"agent": "ana", "binding": None, "user": "alice"}
         await store.open_session("s", **known)
         await store.open_session("s", **known)
-        for change in ({"agent": "bob"}, {"binding": "whatsapp:sales"}, {"user": None}):
+        changes: list[dict[str, Any]] = [{"agent": "bob"}, {"binding": "whatsapp:sales"}, {"user": None}]
+        for change in changes:
             assert await refusal(store.open_session("s", **{**known, **change}), Misuse) == "misuse"
