@@ -3,17 +3,17 @@
 Takes: a `Proposal` and the rules.  Gives: a `Verdict` that lists every reason.
 Never: stops at the first finding, and never lets an error while deciding be anything but a denial.
 
-| finding      | gives                                                  | because                                        |
-|--------------|--------------------------------------------------------|------------------------------------------------|
-| class floor  | the class's votes                                      | CON-4: the class alone demands it              |
-| egress floor | APPROVE for egress `write`                             | CON-5: the far side changes                    |
-| route        | APPROVE for `human`, APPROVE_TWICE for `dual`          | CON-8: a route raises a floor, never lowers it |
-|              | DENY for a pack that is not installed                  | absence refuses                                |
-| trust        | APPROVE for an imported tool of any class but read     | REG-1: nobody has accepted it yet              |
-|              | DENY for an untrusted tool                             | REG-1: it failed the gate                      |
-| reveal       | APPROVE where a secret's value enters the jail         | SEC-2                                          |
-| rules        | whatever each rule that holds decides                  | POL-2: the operator wrote it                   |
-| an error     | DENY                                                   | law 2                                          |
+| finding      | gives                                                | because                                        |
+|--------------|------------------------------------------------------|------------------------------------------------|
+| class floor  | the class's votes                                    | CON-4: the class alone demands it              |
+| egress floor | APPROVE for egress `write`                           | CON-5: the far side changes                    |
+| route        | APPROVE for `human`, APPROVE_TWICE for `dual`        | CON-8: a route raises a floor, never lowers it |
+|              | DENY for a pack that is not installed                | absence refuses                                |
+| trust        | APPROVE for an imported tool of any class but read   | REG-1: nobody has accepted it yet              |
+|              | DENY for an untrusted tool                           | REG-1: it failed the gate                      |
+| reveal       | APPROVE where a secret's value enters the jail       | SEC-2                                          |
+| rules        | whatever each rule that holds decides                | POL-2: the operator wrote it                   |
+| an error     | DENY                                                 | law 2                                          |
 """
 
 from __future__ import annotations
@@ -27,6 +27,14 @@ from ringfence.policy.proposal import Proposal
 from ringfence.policy.rules import RuleBook, Subject
 from ringfence.registry.pins import Trust
 
+_CLASS_FLOORS = {
+    safety: Reason(kind="class_floor", decision=decision_for(floor.votes), because=f"class `{safety}`: {floor.reason}")
+    for safety, floor in CLASS_FLOORS.items()
+}
+_EGRESS_FLOORS = {
+    egress: Reason(kind="egress_floor", decision=decision_for(votes), because=f"egress `{egress}`")
+    for egress, votes in EGRESS_VOTES.items()
+}
 _ROUTES = {"human": Decision.APPROVE, "dual": Decision.APPROVE_TWICE}
 
 
@@ -52,22 +60,11 @@ def _subject(proposal: Proposal) -> Subject:
 
 
 def _floors(proposal: Proposal) -> Iterator[Reason]:
-    yield _class_floor(proposal)
-    yield _egress_floor(proposal)
+    yield _CLASS_FLOORS[proposal.tool.safety]
+    yield _EGRESS_FLOORS[proposal.tool.egress]
     yield from _route(proposal)
     yield from _trust(proposal)
     yield from _reveal(proposal)
-
-
-def _class_floor(proposal: Proposal) -> Reason:
-    floor = CLASS_FLOORS[proposal.tool.safety]
-    because = f"class `{proposal.tool.safety}`: {floor.reason}"
-    return Reason(kind="class_floor", decision=decision_for(floor.votes), because=because)
-
-
-def _egress_floor(proposal: Proposal) -> Reason:
-    votes = EGRESS_VOTES[proposal.tool.egress]
-    return Reason(kind="egress_floor", decision=decision_for(votes), because=f"egress `{proposal.tool.egress}`")
 
 
 def _route(proposal: Proposal) -> Iterator[Reason]:

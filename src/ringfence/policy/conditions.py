@@ -7,7 +7,7 @@ Never: passes over an absent argument; leaving an argument out must not dodge a 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -31,8 +31,12 @@ class ConditionFailed(TypeError):
 
 def compile_conditions(when: Mapping[str, Any]) -> Condition:
     """One function that says whether every condition holds."""
-    conditions = [_condition(path, operators) for path, operators in when.items()]
-    return lambda arguments: all(condition(arguments) for condition in conditions)
+    return _every([_condition(path, operators) for path, operators in when.items()])
+
+
+def _every(tests: Sequence[Callable[[Any], bool]]) -> Callable[[Any], bool]:
+    """One test for all of them; a lone one is itself, since most rules have just one."""
+    return tests[0] if len(tests) == 1 else lambda value: all(test(value) for test in tests)
 
 
 def _condition(path: str, operators: Any) -> Condition:
@@ -41,11 +45,21 @@ def _condition(path: str, operators: Any) -> Condition:
         raise ConditionInvalid(f"`{path}` needs at least one operator, like `{{gt: 100}}`")
     if "absent" in operators:
         return _absence(path, keys, operators)
-    tests = [_test(path, name, operand) for name, operand in operators.items()]
+    test = _every([_test(path, name, operand) for name, operand in operators.items()])
+    if len(keys) == 1:
+        return _of_argument(keys[0], test)
 
     def holds(arguments: Mapping[str, Any]) -> bool:
         value = _lookup(arguments, keys)
-        return value is _ABSENT or all(test(value) for test in tests)
+        return value is _ABSENT or test(value)
+
+    return holds
+
+
+def _of_argument(name: str, test: Test) -> Condition:
+    def holds(arguments: Mapping[str, Any]) -> bool:
+        value = arguments.get(name, _ABSENT)
+        return value is _ABSENT or test(value)
 
     return holds
 
@@ -103,10 +117,13 @@ def _unequal(operand: Any) -> Test:
     return lambda value: not _same(value, operand)
 
 
-def _compare(compare: Callable[[Decimal, Decimal], bool]) -> Callable[[Any], Test]:
+def _compare(compare: Callable[[Any, Any], bool]) -> Callable[[Any], Test]:
     def make(operand: Any) -> Test:
         bound = _number(operand)
-        return lambda value: compare(_number(value), bound)
+        if type(operand) is not int:
+            return lambda value: compare(_number(value), bound)
+        # Two whole numbers need no decimals to be compared exactly.
+        return lambda value: compare(value, operand) if type(value) is int else compare(_number(value), bound)
 
     return make
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from ringfence.contract.fingerprint import canonical, digest
@@ -65,8 +66,10 @@ class Rule:
         except Exception as error:  # an error while deciding is a denial, whatever it was
             because = f"rule «{self.because}» could not be evaluated: {type(error).__name__}"
             return Reason(kind="rule_error", decision=Decision.DENY, because=because, digest=self.digest)
-        if not holds:
-            return None
+        return self._finding if holds else None
+
+    @cached_property
+    def _finding(self) -> Reason:
         return Reason(kind="rule", decision=self.decision, because=self.because, digest=self.digest)
 
 
@@ -135,4 +138,5 @@ def failing_examples(rule: Rule, *, classes_of: Callable[[str], tuple[str, str] 
         if reason is not None and reason.kind == "rule_error":
             yield f"the example for `{example.tool}`: {reason.because}"
         elif (reason is not None) is (example.expected == "not_holds"):
-            yield f"the rule «{rule.because}» {'holds' if reason else 'does not hold'} for an example under `{example.expected}`"
+            found = "holds" if reason else "does not hold"
+            yield f"the rule «{rule.because}» {found} for an example under `{example.expected}`"
