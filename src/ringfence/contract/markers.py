@@ -7,10 +7,11 @@ Never: checks a value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import GetJsonSchemaHandler
-from pydantic_core import CoreSchema
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
 
 RECIPIENT_KEYWORD = "x-recipient"
 SINK_KEYWORD = "x-sink"

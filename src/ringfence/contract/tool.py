@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ringfence.contract.capabilities import KINDS, Capability, Files, Kind, Network, Processes, Secrets, Storage
 from ringfence.contract.fingerprint import digest, fingerprint
 from ringfence.contract.limits import Limits, Retry
 from ringfence.contract.requirements import Requirement, parse_requirement
 from ringfence.contract.safety import CLASS_FLOORS, Egress, Safety, derive_egress, is_consequential
-from ringfence.contract.schema import Signature, read_signature
 from ringfence.errors import DeclarationRefused
+
+if TYPE_CHECKING:
+    from ringfence.contract.schema import Signature
 
 Idempotency: TypeAlias = Literal["required", "optional"]
 Posture: TypeAlias = Literal["full", "confined"]
@@ -157,6 +159,9 @@ def tool(
     )
 
     def declare(function: Callable[..., Any]) -> Tool:
+        # In the function: 60 ms of pydantic that only a declaration needs; a command that reads contracts does not.
+        from ringfence.contract.schema import read_signature  # noqa: PLC0415
+
         title = name or getattr(function, "__name__", "<nameless>")
         try:
             signature = read_signature(function)
