@@ -31,6 +31,8 @@ _SUSPECT_ASCII = bytes(code for code in range(0x80) if _SUSPECT.match(chr(code))
 
 # Small enough to stay in the processor's cache.
 _PIECE = 1 << 16
+# Bytes of the widest character in UTF-8.
+_WIDEST = 4
 
 
 def clean_output(value: str | bytes, *, limit: int = DEFAULT_LIMIT) -> Cleaned:
@@ -38,7 +40,10 @@ def clean_output(value: str | bytes, *, limit: int = DEFAULT_LIMIT) -> Cleaned:
     if limit < 0:
         raise Misuse(f"a limit of `{limit}` bytes is below zero")
     raw = decoded(value)
-    text, findings, trace = through(raw, passes=() if _is_quiet(raw) else PASSES)
+    quiet = _is_quiet(raw)
+    if quiet and len(raw) * _WIDEST <= limit:
+        return Cleaned(raw, ())
+    text, findings, trace = through(raw, passes=() if quiet else PASSES)
     cut = truncated(text, limit=limit)
     if cut.missing:
         span = trace.span(cut.at, len(text))
@@ -50,6 +55,8 @@ def _is_quiet(text: str) -> bool:
     """Whether no pass can find anything, told in one look; most text is like this."""
     if not text.isascii():
         return _SUSPECT.search(text) is None
+    if len(text) <= _PIECE and text.isprintable():
+        return True
     if text.count("\r") != text.count("\r\n"):
         return False
     pieces = (text[at : at + _PIECE].encode("ascii") for at in range(0, len(text), _PIECE))

@@ -48,7 +48,8 @@ class _Washing:
 
     def text(self, value: str, *, path: str) -> str:
         cleaned = clean_output(value, limit=self.limit)
-        self.findings.extend(replace(finding, path=path) for finding in cleaned.findings)
+        if cleaned.findings:
+            self.findings.extend(replace(finding, path=path) for finding in cleaned.findings)
         return cleaned.text
 
     def items(self, values: Sequence[object], *, path: str, depth: int) -> list[JSON]:
