@@ -75,7 +75,8 @@ def _misfit(need: Capability, permits: Permits) -> str | None:
 
 
 def _files_gap(need: Files, permitted: Files) -> str | None:
-    if permitted.covers(need) and not permitted.intersect(need).is_empty:
+    left = need.intersect(permitted)
+    if permitted.covers(need) and bool(left.read) >= bool(need.read) and bool(left.write) >= bool(need.write):
         return None
     return f"paths read {need.read!r} and written {need.write!r} do not fit the agent's `files`"
 

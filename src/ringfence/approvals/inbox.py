@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from ringfence.approvals.people import Electorate
 from ringfence.errors import VoteRefused
+from ringfence.sanitise import visible
 
 Word: TypeAlias = Literal["approve", "reject"]
 
@@ -101,11 +102,11 @@ def _problem(vote: Vote, *, approval: Approval, electorate: Electorate) -> str |
     if vote.digest != approval.digest:
         return "the vote is for something else than what is asked"
     if vote.voter in approval.proposers:
-        return f"`{vote.voter}` proposed this call and cannot vote on it"
+        return f"`{visible(vote.voter)}` proposed this call and cannot vote on it"
     if vote.voter not in electorate.voters(group=approval.group, proposers=approval.proposers):
-        return f"`{vote.voter}` is not an approver for this call"
+        return f"`{visible(vote.voter)}` is not an approver for this call"
     if any(earlier.voter == vote.voter for earlier in approval.votes):
-        return f"`{vote.voter}` has voted already"
+        return f"`{visible(vote.voter)}` has voted already"
     if vote.decision == "reject" and not (vote.reason or "").strip():
         return "a rejection needs a reason"
     return None

@@ -57,3 +57,9 @@ class Electorate:
             raise CallRefused(
                 f"the call needs {decision.votes} votes and {len(able)} people could give one", code="no_approvers"
             )
+
+    def require_still(self, given: Iterable[str], *, decision: Decision, proposers: tuple[str, ...]) -> None:
+        """Refuse votes of people who could not give them any more; the call is put to a vote again."""
+        able = self.voters(group=self.group_for(decision), proposers=proposers)
+        if len(able & frozenset(given)) < decision.votes:
+            raise CallRefused("somebody who approved the call may no longer vote on it", code="approval_void")

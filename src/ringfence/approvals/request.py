@@ -6,6 +6,7 @@ Never: leaves out of the digest anything that decides what will run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,7 +49,9 @@ class Card:
         }
 
 
-def card_content(proposal: Proposal, *, verdict: Verdict, origin: Origin) -> dict[str, Any]:
+def card_content(
+    proposal: Proposal, *, verdict: Verdict, origin: Origin, findings: Sequence[str] = ()
+) -> dict[str, Any]:
     """Everything a vote is about, apart from the ids of the request itself."""
     tool = proposal.tool
     return {
@@ -63,6 +66,7 @@ def card_content(proposal: Proposal, *, verdict: Verdict, origin: Origin) -> dic
         "safety": tool.safety.value,
         "egress": tool.egress.value,
         "arguments": proposal.call.canonical.decode(),
+        "findings": list(findings),
         "idempotency_key": origin.idempotency_key,
         "reasons": [reason.document() for reason in verdict.reasons],
         "decision": verdict.decision.word,

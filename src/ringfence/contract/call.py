@@ -8,7 +8,6 @@ The schema that is enforced here is, byte for byte, the one that was hashed and 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ import rfc8785
 from ringfence.contract.bounds import INPUT_BYTES
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.tool import Tool
-from ringfence.contract.values import NotPlain, require_plain
+from ringfence.contract.values import NotPlain, read_canonical, require_plain
 from ringfence.errors import CallFailed, CallRefused, DeclarationRefused
 
 _MASK = "the value"
@@ -54,22 +53,26 @@ class Shape:
             raise _invalid(str(error)) from None
         if len(spelled) > INPUT_BYTES:
             raise _invalid(f"the arguments are longer than {INPUT_BYTES} bytes")
-        problem = _first_problem(self._input, arguments)
+        # From here on only our own copy counts: the caller may still hold, and change, what was handed over.
+        parsed: dict[str, Any] = read_canonical(spelled)
+        problem = _first_problem(self._input, parsed)
         if problem:
             raise _invalid(problem)
         return ToolCall(
             tool=self._tool.name,
             fingerprint=self._tool.fingerprint,
-            arguments=json.loads(spelled),
+            arguments=parsed,
             canonical=spelled,
             digest=digest(spelled),
         )
 
     def check_output(self, output: Any) -> None:
         """Raise `output_invalid` unless the output is what the contract declares."""
-        problem = _first_problem(self._output, output)
-        if problem:
-            raise CallFailed(f"the tool's output does not fit its schema: {problem}", code="output_invalid")
+        error = next(self._output.iter_errors(output), None)
+        if error is not None:
+            # Named by the schema alone: the place and the message of the error would carry the output's own keys.
+            broken = ".".join(map(str, error.schema_path))
+            raise CallFailed(f"the tool's output does not fit `{_short(broken)}` of its schema", code="output_invalid")
 
 
 def _compile(schema: dict[str, Any], *, what: str) -> jsonschema_rs.Draft202012Validator:

@@ -14,7 +14,14 @@ from ringfence.contract.bounds import DEPTH, INPUT_BYTES, SAFE_INTEGER
 
 
 class NotPlain(ValueError):
-    """The value is not plain, bounded JSON; the message says where and why."""
+    """The value is not plain, bounded JSON; the message says where and why, `problem` only why.
+
+    Where it is can only be said in the value's own keys, so a value that nobody may see is described by its problem.
+    """
+
+    def __init__(self, problem: str, *, where: str = "") -> None:
+        super().__init__(f"{where} {problem}" if where else problem)
+        self.problem = problem
 
 
 def require_plain(value: Any, *, depth: int = DEPTH) -> None:
@@ -24,7 +31,7 @@ def require_plain(value: Any, *, depth: int = DEPTH) -> None:
 
 def _require(value: Any, *, where: str, depth: int) -> None:
     if depth < 0:
-        raise NotPlain(f"{where} is nested too deeply")
+        raise NotPlain("is nested too deeply", where=where)
     kind = type(value)
     if value is None or kind is bool:
         return
@@ -32,23 +39,23 @@ def _require(value: Any, *, where: str, depth: int) -> None:
         _require_encodable(value, where=where)
     elif kind is int:
         if abs(value) > SAFE_INTEGER:
-            raise NotPlain(f"{where} is an integer beyond ±(2⁵³−1)")
+            raise NotPlain("is an integer beyond ±(2⁵³−1)", where=where)
     elif kind is float:
         if not math.isfinite(value):
-            raise NotPlain(f"{where} is not a finite number")
+            raise NotPlain("is not a finite number", where=where)
     elif kind is list:
         for index, item in enumerate(value):
             _require(item, where=f"{where}[{index}]", depth=depth - 1)
     elif kind is dict:
         _require_members(value, where=where, depth=depth)
     else:
-        raise NotPlain(f"{where} is a Python `{kind.__name__}`, not JSON")
+        raise NotPlain(f"is a Python `{kind.__name__}`, not JSON", where=where)
 
 
 def _require_members(value: dict[Any, Any], *, where: str, depth: int) -> None:
     for key, item in value.items():
         if type(key) is not str:
-            raise NotPlain(f"{where} has a key that is not a string")
+            raise NotPlain("has a key that is not a string", where=where)
         _require_encodable(key, where=f"a key of {where}")
         _require(item, where=f"{where}.{key[:64]}", depth=depth - 1)
 
@@ -57,7 +64,7 @@ def _require_encodable(text: str, *, where: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise NotPlain(f"{where} has an unpaired surrogate in it") from None
+        raise NotPlain("has an unpaired surrogate in it", where=where) from None
 
 
 def parse_json(text: str | bytes, *, size: int = INPUT_BYTES, depth: int = DEPTH) -> Any:
@@ -66,7 +73,7 @@ def parse_json(text: str | bytes, *, size: int = INPUT_BYTES, depth: int = DEPTH
         raise NotPlain(f"the JSON text is longer than {size} bytes")
     try:
         value = json.loads(
-            text, object_pairs_hook=_unique_members, parse_constant=_no_constant, parse_int=_bounded_integer
+            _as_text(text), object_pairs_hook=_unique_members, parse_constant=_no_constant, parse_int=_bounded_integer
         )
     except NotPlain:
         raise
@@ -74,6 +81,21 @@ def parse_json(text: str | bytes, *, size: int = INPUT_BYTES, depth: int = DEPTH
         raise NotPlain(f"not valid JSON: {type(error).__name__}") from None
     require_plain(value, depth=depth)
     return value
+
+
+def read_canonical(spelled: bytes | str) -> Any:
+    """What `canonical` spelled, as it was: a large number that it spelled without a point is still no integer."""
+    return json.loads(spelled, parse_int=_integer_or_number)
+
+
+def _integer_or_number(digits: str) -> int | float:
+    number = int(digits)
+    return number if abs(number) <= SAFE_INTEGER else float(digits)
+
+
+def _as_text(text: str | bytes) -> str:
+    # Left to itself the reader would guess at UTF-16 and UTF-32, and let surrogates pass.
+    return text if isinstance(text, str) else text.decode("utf-8")
 
 
 def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

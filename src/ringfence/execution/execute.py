@@ -6,12 +6,14 @@ Never: runs a tool whose needs have no backend, and never believes a byte that c
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
 from ringfence.approvals.warrant import Warrant
 from ringfence.contract.values import NotPlain, parse_json
 from ringfence.errors import CallFailed, CallRefused
+from ringfence.execution.retry import PASSING, pauses
 from ringfence.execution.sandbox import Job, RawOutput, Sandbox
 
 DEFAULT_OUTPUT_KB = 1_024
@@ -45,10 +47,20 @@ async def execute(job: Job, *, warrant: Warrant, sandbox: Sandbox) -> Reply:
     """Run one warranted job and read what it said."""
     if warrant.invocation_id != job.invocation_id:
         raise CallRefused("the warrant is for another call", code="approval_void")
-    raw = await sandbox.run(job)
+    raw = await _run(job, sandbox=sandbox)
     if raw.fault is not None:
         raise Unanswered(raw.fault.message, code=raw.fault.code, raw=raw)
     return Reply(output=_parsed(raw, job=job), for_model=raw.for_model, raw=raw)
+
+
+async def _run(job: Job, *, sandbox: Sandbox) -> RawOutput:
+    raw = await sandbox.run(job)
+    for pause in pauses(job.tool.tool):
+        if raw.fault is None or raw.fault.code not in PASSING:
+            break
+        await asyncio.sleep(pause)
+        raw = await sandbox.run(job)
+    return raw
 
 
 class Unanswered(CallFailed):
@@ -68,4 +80,4 @@ def _parsed(raw: RawOutput, *, job: Job) -> Any:
     try:
         return parse_json(raw.reply, size=size, depth=OUTPUT_DEPTH)
     except NotPlain as error:
-        raise Unanswered(f"the reply is not plain JSON: {error}", code="protocol_error", raw=raw) from None
+        raise Unanswered(f"the reply is not plain JSON: {error.problem}", code="protocol_error", raw=raw) from None

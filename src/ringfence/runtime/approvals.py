@@ -6,12 +6,15 @@ Never: counts a word that the rules do not admit, whoever passes it on.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ringfence.approvals.inbox import Approval, ApprovalStatus, Vote, Word, require_admissible
 from ringfence.audit.events import AuditEvent, event
 from ringfence.errors import Misuse, VoteRefused
+from ringfence.runtime.approving import REASON_BYTES
 from ringfence.runtime.parts import Parts
+from ringfence.sanitise import clean_output, visible
 
 
 class Approvals:
@@ -46,12 +49,23 @@ class Approvals:
             digest=digest or approval.digest,
             voter=voter,
             decision=decision,
-            reason=reason,
+            reason=None if reason is None else clean_output(reason, limit=REASON_BYTES).text,
             door=door,
             at=self._parts.now(),
         )
-        require_admissible(vote, approval=approval, electorate=self._parts.rulings.electorate)
-        return await self._parts.store.cast(vote, tell=lambda status: _events(vote, approval=approval, status=status))
+        try:
+            require_admissible(vote, approval=approval, electorate=self._parts.rulings.electorate)
+            tell = partial(_events, vote, approval=approval)
+            return await self._parts.store.cast(vote, tell=lambda status: tell(status=status))
+        except VoteRefused as refused:
+            await self._parts.store.append([_turned_away(vote, approval=approval, refused=refused)])
+            raise
+
+
+def _turned_away(vote: Vote, *, approval: Approval, refused: VoteRefused) -> AuditEvent:
+    """Somebody tried to vote who may not, or tried to vote for something else."""
+    detail = {"approval_id": approval.id, "voter": visible(vote.voter), "vote": vote.decision, "why": refused.message}
+    return _about(approval, "security_event", vote, {"what": "vote_refused", "detail": detail})
 
 
 def _events(vote: Vote, *, approval: Approval, status: ApprovalStatus) -> list[AuditEvent]:

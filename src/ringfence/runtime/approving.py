@@ -14,6 +14,10 @@ from ringfence.runtime.case import Case, new_id
 from ringfence.runtime.invocation import Recorded, Status
 from ringfence.runtime.outcome import Waiting
 from ringfence.runtime.parts import Parts
+from ringfence.runtime.recording import AlreadyMoved
+from ringfence.sanitise import clean_output
+
+REASON_BYTES = 2_000
 
 
 async def warrant_or_wait(parts: Parts, case: Case) -> Warrant | Waiting:
@@ -26,7 +30,10 @@ async def warrant_or_wait(parts: Parts, case: Case) -> Warrant | Waiting:
     if earlier is None or earlier.approval is None:
         return await _ask(parts, case)
     if earlier.status is Status.REJECTED:
-        raise rejection(earlier.approval)
+        # Told again under the id of the call that was rejected, so that it stays the newest of its kind.
+        case.adopt(earlier)
+        said = rejection(earlier.approval)
+        raise AlreadyMoved(said.message, code=said.code)
     if earlier.status is Status.PENDING and parts.now() < earlier.approval.expires_at:
         return waiting(earlier.approval)
     if earlier.status is Status.QUEUED:
@@ -39,9 +46,9 @@ async def _same_call(parts: Parts, case: Case) -> Recorded | None:
     earlier = await parts.store.latest_like(
         session=case.request.identity.session, tool=case.known_tool.name, arguments_digest=case.known_call.digest
     )
-    if earlier is None or (case.request.idempotency_key and earlier.invocation.idempotency_key != case.idempotency_key):
-        return None
-    return earlier
+    if earlier is None or earlier.status is Status.REJECTED or case.request.idempotency_key is None:
+        return earlier  # another key makes another call, but not out of one that a person rejected
+    return earlier if earlier.invocation.idempotency_key == case.idempotency_key else None
 
 
 def _from_votes(parts: Parts, case: Case, recorded: Recorded) -> Warrant:
@@ -50,6 +57,10 @@ def _from_votes(parts: Parts, case: Case, recorded: Recorded) -> Warrant:
         raise CallRefused("the call was never put to a vote", code="approval_void")
     if parts.now() >= approval.expires_at:
         raise CallRefused("the approval has expired", code="approval_expired")
+    decision = case.known_verdict.decision
+    if decision is not Decision.ALLOW:
+        given = [vote.voter for vote in approval.votes if vote.decision == "approve"]
+        parts.rulings.electorate.require_still(given, decision=decision, proposers=case.proposers)
     card = case.card(approval_id=approval.id, expires_at=approval.expires_at.isoformat())
     return warrant_from_votes(approval, card=card)
 
@@ -84,4 +95,5 @@ def waiting(approval: Approval) -> Waiting:
 def rejection(approval: Approval) -> CallRefused:
     """What a model is told when a person said no."""
     said = next((vote.reason for vote in approval.votes if vote.decision == "reject"), None)
-    return CallRefused(f"a person rejected this call: {said or 'no reason is on record'}", code="approval_rejected")
+    reason = clean_output(said or "no reason is on record", limit=REASON_BYTES).text
+    return CallRefused(f"a person rejected this call: {reason}", code="approval_rejected")

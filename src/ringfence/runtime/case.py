@@ -86,6 +86,11 @@ class Case:
         return _known(self.verdict, "verdict")
 
     @property
+    def found_kinds(self) -> list[str]:
+        """What is hidden in the arguments, for card and trail."""
+        return sorted({finding.kind for finding in self.findings})
+
+    @property
     def proposers(self) -> tuple[str, ...]:
         identity = self.request.identity
         before = self.resumed.invocation.proposers if self.resumed else (identity.typed_by,)
@@ -103,10 +108,11 @@ class Case:
     def _derived_key(self) -> str:
         identity = self.request.identity
         arguments = self.call.arguments if self.call else {}
+        tool = shown_name(self.request.tool)
         given = self.request.idempotency_key or derive_key(
-            session=identity.session, turn=self.request.turn, tool=self.request.tool, arguments=arguments
+            session=identity.session, turn=self.request.turn, tool=tool, arguments=arguments
         )
-        return namespaced(given, agent=identity.agent, tool=self.request.tool)
+        return namespaced(given, agent=identity.agent, tool=tool)
 
     def origin(self) -> Origin:
         identity = self.request.identity
@@ -115,7 +121,9 @@ class Case:
         )
 
     def card(self, *, approval_id: str, expires_at: str) -> Card:
-        content = card_content(self.proposal(), verdict=self.known_verdict, origin=self.origin())
+        content = card_content(
+            self.proposal(), verdict=self.known_verdict, origin=self.origin(), findings=self.found_kinds
+        )
         return Card(approval_id=approval_id, invocation_id=self.id, expires_at=expires_at, content=content)
 
     def job(self, *, limits: Limits) -> Job:
@@ -158,9 +166,15 @@ class Case:
             body=body,
             agent=self.agent.name,
             tool=shown_name(self.request.tool),
-            safety=self.tool.safety.value if self.tool else None,
+            safety=self._safety(),
             invocation_id=self.id,
         )
+
+    def _safety(self) -> str | None:
+        """The class of the tool; of one that is gone meanwhile, the class on the card that was shown."""
+        if self.tool is None and self.resumed and self.resumed.approval:
+            return str(self.resumed.approval.card["safety"])
+        return self.tool.safety.value if self.tool else None
 
     def proposed(self) -> AuditEvent:
         invocation = self.invocation()
@@ -170,7 +184,7 @@ class Case:
             "fingerprint": invocation.fingerprint,
             "session": invocation.session,
             "user": invocation.user,
-            "findings": sorted({finding.kind for finding in self.findings}),
+            "findings": self.found_kinds,
         }
         return self.event("tool_proposed", body)
 
@@ -230,4 +244,5 @@ def shown_name(name: str) -> str:
 
 def _unparsed(request: CallRequest) -> bytes:
     """Arguments that were refused are kept by their shape alone: they may hold anything."""
-    return canonical({"refused_arguments": sorted(visible(str(key)[:64]) for key in request.arguments)[:50]})
+    keys = [visible(key[:64]) for key in request.arguments if type(key) is str]
+    return canonical({"refused_arguments": sorted(keys[:50])})

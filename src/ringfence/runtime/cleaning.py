@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ringfence.contract.call import Shape
+from ringfence.errors import CallFailed
 from ringfence.execution.execute import Reply
 from ringfence.execution.sandbox import RawOutput
 from ringfence.runtime.outcome import model_text
@@ -29,8 +30,16 @@ class Cleansed:
 def cleanse(reply: Reply, *, shape: Shape) -> Cleansed:
     """The reply, fit to be seen; raises `output_invalid` where that cannot be done."""
     shape.check_output(reply.output)
-    output, findings = clean_json(reply.output)
+    output, findings = _cleaned(reply.output)
     if findings:
         shape.check_output(output)
     text = clean_output(reply.for_model if reply.for_model is not None else model_text(output))
     return Cleansed(output=output, text=text.text, findings=(*findings, *text.findings), raw=reply.raw)
+
+
+def _cleaned(output: Any) -> tuple[Any, tuple[Finding, ...]]:
+    try:
+        return clean_json(output)
+    except CallFailed as lost:
+        # What went wrong is described there in the output's own keys, which nobody may see.
+        raise CallFailed("the output cannot be cleaned without changing its shape", code=lost.code) from None

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ringfence.errors import RingfenceError
+from ringfence.errors import Misuse
 from ringfence.policy.decision import Decision, Reason
 from ringfence.runtime.pipeline import Pipeline
+from ringfence.runtime.recording import as_refusal
 from ringfence.runtime.request import CallRequest
 
 
@@ -42,7 +43,10 @@ class Explanation:
 def explained(pipeline: Pipeline, request: CallRequest) -> Explanation:
     try:
         case = pipeline.explain(request)
-    except RingfenceError as refusal:
+    except Misuse:
+        raise
+    except Exception as error:  # an error while deciding is a denial, whatever it was
+        refusal = as_refusal(error)
         return Explanation(
             decision=Decision.DENY,
             reasons=(),

@@ -6,7 +6,6 @@ Never: moves a call in more than one step at a time; each move is one `Journal` 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +15,7 @@ from typing import Any, Literal, Protocol
 from ringfence.approvals.inbox import Approval
 from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent
+from ringfence.contract.values import read_canonical
 
 
 class Status(StrEnum):
@@ -85,7 +85,7 @@ class Recorded:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments as they were recorded: ours, canonical, and parsed anew."""
-        parsed: dict[str, Any] = json.loads(self.invocation.arguments)
+        parsed: dict[str, Any] = read_canonical(self.invocation.arguments)
         return parsed
 
 

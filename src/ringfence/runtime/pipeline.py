@@ -7,7 +7,7 @@ Never: skips a stage, runs a tool without a warrant and its trail, or lets an er
 from __future__ import annotations
 
 from ringfence.approvals.warrant import Warrant
-from ringfence.errors import CallRefused, RingfenceError
+from ringfence.errors import CallRefused
 from ringfence.execution.execute import Reply, execute, guard
 from ringfence.execution.sandbox import Job
 from ringfence.policy.authorize import authorize
@@ -19,7 +19,7 @@ from ringfence.runtime.cleaning import Cleansed, cleanse
 from ringfence.runtime.invocation import Recorded
 from ringfence.runtime.outcome import Outcome, Waiting
 from ringfence.runtime.parts import Parts
-from ringfence.runtime.recording import record_completed, record_failed, record_refused, record_start
+from ringfence.runtime.recording import as_refusal, record_completed, record_failed, record_refused, record_start
 from ringfence.runtime.request import CallRequest
 
 
@@ -42,8 +42,8 @@ class Pipeline:
                 return warrant
             job = self._guard(case)  #                     GUARD      nothing runs without what it declared
             await self._start(case, warrant)  #            START      on the record before anything runs
-        except RingfenceError as refusal:
-            return await record_refused(self._parts, case, refusal)
+        except Exception as error:  # whatever goes wrong before a call runs is a refusal
+            return await record_refused(self._parts, case, as_refusal(error))
         try:
             reply = await self._execute(job, warrant)  #   EXECUTE    in a jail, its reply unbelieved
             clean = self._sanitise(case, reply)  #         SANITISE   validated, cleaned, validated again

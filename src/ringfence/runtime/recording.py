@@ -27,43 +27,86 @@ _MESSAGE_BYTES = 2_000
 
 
 class AlreadyMoved(CallRefused):
-    """Another process moved the call first; its record stands."""
+    """The call on record has moved on, by another process or by a person; its record stands."""
 
     code = "in_flight"
+
+
+def as_refusal(error: Exception) -> RingfenceError:
+    """Whatever went wrong while deciding, as the refusal that it is."""
+    if isinstance(error, RingfenceError):
+        return error
+    _log.error("deciding about a call failed", exc_info=error)
+    return CallRefused(f"deciding failed: {type(error).__name__}")
 
 
 async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
     """The call is running, on record, and for a consequential one on disk, before the jail hears of it."""
     started = case.started(warrant, sandbox=parts.sandbox.name, at=parts.now())
     before = [] if case.resumed else [case.proposed(), case.decided()]
+    writing = asyncio.ensure_future(
+        parts.store.start(case.invocation(), warrant=warrant, durability=_durability(case), events=[*before, started])
+    )
     try:
-        await parts.store.start(
-            case.invocation(), warrant=warrant, durability=_durability(case), events=[*before, started]
-        )
+        await asyncio.shield(writing)
     except CallRefused as lost:
         raise AlreadyMoved(lost.message, code=lost.code, remedy=lost.remedy) from lost
+    except asyncio.CancelledError as cancelled:
+        # The start may be on record by now; then so must be that nothing came of it.
+        await asyncio.shield(_record_unstarted(parts, case, writing, cancelled))
+        raise
+
+
+async def _record_unstarted(
+    parts: Parts, case: Case, writing: asyncio.Future[None], cancelled: asyncio.CancelledError
+) -> None:
+    try:
+        await writing
+        await _write_failure(parts, case, cancelled, doubt="none")
+    except Exception:
+        _log.exception("the cancellation of call %s could not be recorded", case.id)
 
 
 async def record_refused(parts: Parts, case: Case, refusal: RingfenceError) -> Outcome:
     """The call ends before it began."""
     try:
-        await _write_refusal(parts, case, refusal)
-    except TrailUnavailable as unavailable:
+        return _refused(case, await _write_refusal(parts, case, refusal))
+    except Exception as error:  # a refusal that cannot be recorded is still a refusal
         _log.exception("a refusal of call %s could not be recorded", case.id)
-        return _refused(case, unavailable)
-    return _refused(case, refusal)
+        return _refused(case, _unavailable(error))
 
 
-async def _write_refusal(parts: Parts, case: Case, refusal: RingfenceError) -> None:
+async def _write_refusal(parts: Parts, case: Case, refusal: RingfenceError) -> RingfenceError:
+    """Put the refusal on record; if the call was moved meanwhile, what is told is that."""
+    if isinstance(refusal, TrailUnavailable) and case.resumed is not None:
+        return refusal  # the votes are given and stay good until the trail can be written
+    try:
+        await _move_refused(parts, case, refusal)
+    except CallRefused as lost:
+        await parts.store.append([case.decided(code=lost.code)])
+        return lost
+    return refusal
+
+
+async def _move_refused(parts: Parts, case: Case, refusal: RingfenceError) -> None:
     decided = case.decided(code=refusal.code)
     if isinstance(refusal, AlreadyMoved):
-        await parts.store.append([decided])
-    elif case.resumed is not None and refusal.code in ("approval_void", "approval_expired"):
+        again = [case.proposed()] if refusal.code == "approval_rejected" else []
+        await parts.store.append([*again, decided])
+    elif case.resumed is None:
+        await parts.store.refuse(case.invocation(), code=refusal.code, events=[case.proposed(), decided])
+    elif refusal.code in ("approval_void", "approval_expired"):
         void = case.event("call_void", {"code": refusal.code, "message": refusal.message}, at=parts.now())
         await parts.store.withdraw(case.id, to=Status.VOID, code=refusal.code, events=[decided, void])
     else:
-        before = [] if case.resumed else [case.proposed()]
-        await parts.store.refuse(case.invocation(), code=refusal.code, events=[*before, decided])
+        # The row is refused as it was proposed: its tool may be gone, or its arguments no longer fit.
+        await parts.store.refuse(case.resumed.invocation, code=refusal.code, events=[decided])
+
+
+def _unavailable(error: Exception) -> TrailUnavailable:
+    if isinstance(error, TrailUnavailable):
+        return error
+    return TrailUnavailable(f"the call could not be recorded: {type(error).__name__}")
 
 
 def _refused(case: Case, refusal: RingfenceError) -> Refused:
@@ -85,12 +128,12 @@ async def record_completed(parts: Parts, case: Case, clean: Cleansed) -> Outcome
         findings=clean.findings,
         effects=clean.raw.effects.document(),
     )
-    ending = Ending(status=Status.COMPLETED, code=None, outcome=completed.as_dict())
     try:
+        ending = Ending(status=Status.COMPLETED, code=None, outcome=completed.as_dict())
         await parts.store.finish(
             case.id, ending=ending, durability=_durability(case), events=_completed_events(parts, case, clean)
         )
-    except TrailUnavailable:
+    except Exception:  # for whatever reason it is not on record, it is withheld
         _log.exception("call %s ran and could not be recorded", case.id)
         return _failed(case, code="in_doubt", message="the call ran, and what it said could not be recorded")
     return completed
@@ -115,25 +158,33 @@ def _completed_events(parts: Parts, case: Case, clean: Cleansed) -> list[AuditEv
 
 async def record_failed(parts: Parts, case: Case, failure: BaseException) -> Outcome:
     """The call was started and gave no valid reply; a cancelled one is recorded before the cancellation goes on."""
-    code, message = _explained(failure)
+    recorded = await asyncio.shield(_record_failure(parts, case, failure))
     if not isinstance(failure, Exception):
-        await asyncio.shield(_write_failure(parts, case, failure, code=code, message=message))
         raise failure
-    if code == "protocol_error" and not isinstance(failure, RingfenceError):
+    return recorded
+
+
+async def _record_failure(parts: Parts, case: Case, failure: BaseException) -> Failed:
+    if not isinstance(failure, RingfenceError | asyncio.CancelledError):
         _log.error("the sandbox failed on call %s", case.id, exc_info=failure)
     try:
-        return await _write_failure(parts, case, failure, code=code, message=message)
-    except TrailUnavailable:
+        return await _write_failure(parts, case, failure, doubt=_doubt(case))
+    except Exception:
         _log.exception("call %s failed and could not be recorded", case.id)
         return _failed(case, code="in_doubt", message="the call was started, and how it ended could not be recorded")
 
 
-async def _write_failure(parts: Parts, case: Case, failure: BaseException, *, code: str, message: str) -> Failed:
+def _doubt(case: Case) -> Literal["some", "none"]:
+    """A call that could have changed something and gave no valid reply may or may not have done so."""
+    return "some" if case.known_tool.tool.consequential and case.grant.capabilities else "none"
+
+
+async def _write_failure(parts: Parts, case: Case, failure: BaseException, *, doubt: Literal["some", "none"]) -> Failed:
+    code, message = _explained(failure)
     raw = failure.raw if isinstance(failure, Unanswered) else None
     failed = _failed(case, code=code, message=message, effects=raw.effects.document() if raw else {})
-    # A call that could have changed something and gave no valid reply may or may not have done so.
-    doubtful = case.known_tool.tool.consequential and bool(case.grant.capabilities)
-    ending = Ending(status=Status.IN_DOUBT if doubtful else Status.FAILED, code=code, outcome=failed.as_dict())
+    status: Literal[Status.IN_DOUBT, Status.FAILED] = Status.IN_DOUBT if doubt == "some" else Status.FAILED
+    ending = Ending(status=status, code=code, outcome=failed.as_dict())
     events = [case.failed(code=code, message=failed.message, raw=raw, at=parts.now())]
     await parts.store.finish(case.id, ending=ending, durability=_durability(case), events=events)
     return failed

@@ -17,7 +17,7 @@ from ringfence.runtime.explaining import Explanation, explained
 from ringfence.runtime.invocation import Recorded
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.pipeline import Pipeline
-from ringfence.runtime.request import CallRequest, Identity
+from ringfence.runtime.request import Identity, asked
 from ringfence.runtime.session import Session
 from ringfence.runtime.status import AgentStatus, agent_status
 from ringfence.runtime.welcome import Welcome
@@ -45,7 +45,9 @@ class Runtime:
     ) -> Session:
         """Open a conversation, or continue one by its id. `typed_by` is whoever makes the calls by hand, if anybody."""
         self._parts.agent(agent)
-        identity = Identity(session=id or new_id("ses"), agent=agent, binding=binding, user=user, typed_by=typed_by)
+        identity = Identity(
+            session=new_id("ses") if id is None else id, agent=agent, binding=binding, user=user, typed_by=typed_by
+        )
         return Session(identity, parts=self._parts, pipeline=self._pipeline, welcome=self._welcome)
 
     @property
@@ -76,8 +78,7 @@ class Runtime:
     ) -> Explanation:
         """The decision about a call, with every reason, and nothing run, asked or recorded."""
         identity = Identity(session="explain", agent=agent, binding=binding, user=user, typed_by=None)
-        request = CallRequest(identity=identity, tool=tool, arguments=arguments, turn="0", idempotency_key=None)
-        return explained(self._pipeline, request)
+        return explained(self._pipeline, asked(identity, tool, arguments, turn="0"))
 
     def events(self) -> AsyncIterator[dict[str, Any]]:
         """Everything that is put on record from now on, as it is."""

@@ -7,21 +7,24 @@ Never: lets a call name another agent, binding or user.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ringfence.agents.view import ToolView
-from ringfence.errors import CODES, CallRefused, Misuse
+from ringfence.errors import CODES, CallRefused, RingfenceError, TrailUnavailable
 from ringfence.runtime.approving import rejection, waiting
+from ringfence.runtime.case import new_id
 from ringfence.runtime.expiring import expire
 from ringfence.runtime.invocation import Recorded, Status
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.pipeline import Pipeline
-from ringfence.runtime.request import CallRequest, Identity
+from ringfence.runtime.request import CallRequest, Identity, asked
 from ringfence.runtime.welcome import Welcome
 
 _NO_SUCH_CALL = "no such call in this session"
+_CALL_ID = re.compile(r"inv_[0-9a-f]{24}")
 
 
 class Session:
@@ -53,29 +56,38 @@ class Session:
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, idempotency_key: str | None = None) -> Outcome:
         """Ask for one call. Whatever the model got wrong is in the outcome; only a caller's mistake raises."""
-        _require_request(tool, arguments)
-        await self._welcome.enter(self._identity)
-        request = CallRequest(
-            identity=self._identity,
-            tool=tool,
-            arguments=arguments,
-            turn=str(self._turn),
-            idempotency_key=idempotency_key,
-        )
-        return await self._pipeline.call(request)
+        return await self._made(self._asked(tool, arguments, idempotency_key))
 
     async def call_many(self, calls: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Outcome]:
         """The calls of one turn, side by side; outcomes in the order asked."""
-        return list(await asyncio.gather(*(self.call(tool, arguments) for tool, arguments in calls)))
+        # Every request is read before the first is made: a caller's mistake in one leaves none under way.
+        requests = [self._asked(tool, arguments, None) for tool, arguments in calls]
+        return list(await asyncio.gather(*map(self._made, requests)))
 
     async def resume(self, invocation_id: str) -> Outcome:
         """Pick up a call that waited; every stage runs again under the rules of now."""
-        recorded = await self._parts.store.recorded(invocation_id)
-        if recorded is None or not self._is_mine(recorded):
-            return _refused(invocation_id, CallRefused(_NO_SUCH_CALL, code="approval_void"))
+        if not _CALL_ID.fullmatch(invocation_id):
+            return _refused("unknown", CallRefused(_NO_SUCH_CALL, code="approval_void"))
+        try:
+            recorded = await self._parts.store.recorded(invocation_id)
+            if recorded is None or not self._is_mine(recorded):
+                return _refused(invocation_id, CallRefused(_NO_SUCH_CALL, code="approval_void"))
+            await self._welcome.enter(self._identity)
+        except TrailUnavailable as unavailable:
+            return _refused(invocation_id, unavailable)
         if recorded.status is Status.QUEUED:
             return await self._pipeline.call(self._request_of(recorded), resumed=recorded)
         return await self._standing(recorded)
+
+    def _asked(self, tool: object, arguments: object, key: str | None) -> CallRequest:
+        return asked(self._identity, tool, arguments, turn=str(self._turn), idempotency_key=key)
+
+    async def _made(self, request: CallRequest) -> Outcome:
+        try:
+            await self._welcome.enter(self._identity)
+        except TrailUnavailable as unavailable:
+            return _refused(new_id("inv"), unavailable)
+        return await self._pipeline.call(request)
 
     def _is_mine(self, recorded: Recorded) -> bool:
         mine, theirs = self._identity, recorded.invocation
@@ -103,13 +115,6 @@ class Session:
         return _remembered(recorded)
 
 
-def _require_request(tool: object, arguments: object) -> None:
-    if not isinstance(tool, str):
-        raise Misuse(f"a tool is called by its name, not by a `{type(tool).__name__}`")
-    if not isinstance(arguments, Mapping):
-        raise Misuse(f"arguments are a mapping, not a `{type(arguments).__name__}`")
-
-
 def _remembered(recorded: Recorded) -> Outcome:
     outcome, invocation_id = recorded.outcome, recorded.invocation.id
     if recorded.status is Status.COMPLETED and outcome is not None:
@@ -124,5 +129,5 @@ def _remembered(recorded: Recorded) -> Outcome:
     return _refused(invocation_id, CallRefused("the call has ended", code=recorded.code or "approval_void"))
 
 
-def _refused(invocation_id: str, refusal: CallRefused) -> Refused:
+def _refused(invocation_id: str, refusal: RingfenceError) -> Refused:
     return Refused(invocation_id=invocation_id, code=refusal.code, message=refusal.message, remedy=refusal.remedy)
