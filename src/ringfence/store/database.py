@@ -57,6 +57,7 @@ class Database:
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-writer")
         self._upkeep = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-upkeep")
         self._writes = 0
+        self._closed = False
 
     async def write(self, work: Callable[[Transaction], T], *, durability: Durability) -> T:
         """Do work in one transaction; `full` is on disk when this returns."""
@@ -94,7 +95,7 @@ class Database:
 
     def _look_after_wal(self) -> None:
         self._writes += 1
-        if self._writes % WAL_LOOK_EVERY == 0:
+        if self._writes % WAL_LOOK_EVERY == 0 and not self._closed:
             self._upkeep.submit(self._checkpoint_wal)
 
     def _checkpoint_wal(self) -> None:
@@ -109,6 +110,7 @@ class Database:
 
     def close_now(self) -> None:
         """Close from a place that may block."""
+        self._closed = True
         for thread in (self._writer, self._upkeep):
             thread.shutdown(wait=True)
         for lane in (self.loop_lane, self.writer_lane, self.upkeep_lane):

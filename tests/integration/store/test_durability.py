@@ -15,7 +15,7 @@ import pytest
 from ringfence.errors import RingfenceError, TrailUnavailable
 from ringfence.runtime.invocation import Status
 from ringfence.store import SqliteStore, database
-from ringfence.store.lane import Lane
+from ringfence.store.lane import Lane, Transaction
 from ringfence.testing.store_samples import allowed, ask, call, ended, furnish, noted, send, status_of, whats
 from tests.architecture.source import ROOT
 from tests.integration.store.processes import racers
@@ -98,8 +98,12 @@ async def test_a_lane_that_is_in_use_hands_over(store: SqliteStore) -> None:
     lane = store.database.loop_lane
     entered, leave = threading.Event(), threading.Event()
 
+    def wait(_: Transaction) -> None:
+        entered.set()
+        leave.wait(10)
+
     def occupy() -> None:
-        lane.read(lambda _: (entered.set(), leave.wait(10)))
+        lane.read(wait)
 
     other = threading.Thread(target=occupy)
     other.start()

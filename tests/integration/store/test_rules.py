@@ -34,7 +34,7 @@ MOBILE = {
 FOREVER = ("tools", "sessions", "votes", "warrants", "audit_events", "audit_bodies", "audit_checkpoints")
 
 
-async def bring_to(store: SqliteStore, status: Status) -> None:
+async def bring_to(store: SqliteStore, status: Any) -> None:
     """A call `i` in this state, by legal moves; `proposed` is only ever seen inside a transaction."""
     invocation = call("i", send)
     if status is Status.REFUSED:

@@ -87,7 +87,7 @@ async def test_any_changed_byte_of_any_row_shows(place: Place, table: str) -> No
                     raw.execute("COMMIT")
                     tried[name] = tried.get(name, 0) + 1
                     assert not (await store.verify()).ok, f"{table}.{name} of row {rowid} became {altered!r} unseen"
-                    moved = altered if name == next(iter(kinds)) and kinds[name] == "INTEGER" else rowid
+                    moved: Any = altered if name == next(iter(kinds)) and kinds[name] == "INTEGER" else rowid
                     assert put(raw, table, name, moved, value, kind=kinds[name])
                 else:
                     raw.execute("ROLLBACK")
