@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ringfence.audit.events import AuditEvent
@@ -61,7 +61,7 @@ def link(event: AuditEvent, *, head: Head) -> Link:
         hash="",
         body=body,
     )
-    return Link(**{**vars(unsealed), "hash": seal(unsealed)})
+    return replace(unsealed, hash=seal(unsealed))
 
 
 def seal(unsealed: Link) -> str:
@@ -89,9 +89,12 @@ def head_of(last: Link) -> Head:
     return Head(writer=last.writer, seq=last.seq, hash=last.hash)
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+
 def spell(value: Any) -> str:
     """One spelling for our own JSON; what is stored is hashed as it is stored, so no canonical form is needed."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _encode(value)
 
 
 def sha256(text: str) -> str:
