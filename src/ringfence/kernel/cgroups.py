@@ -111,6 +111,17 @@ def read_usage(group: Group) -> Usage:
     )
 
 
+def forget_peak(group: Group) -> bool:
+    """Start the peak anew for the next user of an empty group; False where the kernel cannot."""
+    memory = group.folders.get("memory")
+    if memory is None:
+        return True
+    if group.version == 2:
+        return False
+    _write(memory / "memory.max_usage_in_bytes", text="0")
+    return True
+
+
 def kill(group: Group) -> frozenset[int]:
     """SIGKILL everything in the group; gives the pids that have not ended yet, to be waited for."""
     if group.version == 2:

@@ -40,6 +40,7 @@ _OPEN_TREE_CLOEXEC = os.O_CLOEXEC
 _MOVE_MOUNT_F_EMPTY_PATH = 0x4
 _MOUNT_ATTR_IDMAP = 0x10_0000
 _MS_PRIVATE = 0x4_0000
+BIND_FLAGS = 0x1000 | 0x4000  # MS_BIND | MS_REC
 _MNT_DETACH = 0x2
 
 
@@ -79,6 +80,12 @@ def mount_scratch(target: str, *, size_bytes: int, inodes: int, mode: int = 0o75
     """A fresh memory file system, bounded in bytes and in files."""
     options = f"size={size_bytes},nr_inodes={inodes},mode={mode:o}"
     call("mount", b"scratch", os.fsencode(target), b"tmpfs", SCRATCH_FLAGS, options.encode())
+
+
+def bind_again(descriptor: int, *, target: str) -> None:
+    """Show a folder that a later mount covered at its old path; it keeps the attributes it had."""
+    os.makedirs(target, exist_ok=True)
+    call("mount", f"/proc/self/fd/{descriptor}".encode(), os.fsencode(target), None, BIND_FLAGS, None)
 
 
 def mount_proc(target: str) -> None:

@@ -1,0 +1,103 @@
+"""A warm interpreter that never saw the host's memory, and bears every jail.
+
+Takes: orders with two sockets each.  Gives: one warden per order, in fresh namespaces.  Never: runs tool code, or
+outlives the host's end of its socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from typing import NoReturn
+
+import pydantic
+
+from ringfence.inside import warden
+from ringfence.inside.filters import filters
+from ringfence.inside.layout import INNER_ID, Order, read_order
+from ringfence.kernel import namespaces
+
+MOST_ORDER_BYTES = 131_072
+JAIL_NAMESPACES = (
+    namespaces.NEW_USER
+    | namespaces.NEW_MOUNTS
+    | namespaces.NEW_PIDS
+    | namespaces.NEW_NETWORK
+    | namespaces.NEW_IPC
+    | namespaces.NEW_HOSTNAME
+)
+
+
+class _Warm(pydantic.BaseModel):
+    number: int
+    text: str = "a"
+
+
+def serve(control: socket.socket) -> NoReturn:
+    """Answer orders until the host is gone."""
+    # The kernel reaps what dies here; nobody waits for a warden's status.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    if os.geteuid() == 0:
+        os.setgroups([])
+    _warm_up()
+    life, life_held = os.pipe()
+    control.send(json.dumps({"stages": filters().digests}).encode())
+    while True:
+        packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, 2)
+        if not packet:
+            os._exit(0)
+        report, channel = descriptors
+        answer = _obey(json.loads(packet), report=report, channel=channel, life=life, life_held=life_held)
+        os.close(report)
+        os.close(channel)
+        control.send(json.dumps(answer).encode())
+
+
+def _warm_up() -> None:
+    """Load and build once what every tool needs, so that its pages are shared."""
+    filters()
+    _Warm(number=1).model_dump_json()
+    _Warm.model_json_schema()
+    pydantic.TypeAdapter(list[str]).dump_json([])
+    asyncio.new_event_loop().close()
+    log = logging.getLogger("ringfence.tool")
+    log.addHandler(logging.StreamHandler(sys.stderr))
+    log.setLevel(logging.INFO)
+    gc.collect()
+    gc.freeze()
+
+
+def _obey(document: dict[str, object], *, report: int, channel: int, life: int, life_held: int) -> dict[str, str]:
+    order = read_order(document)
+    if (order.layout.stage_a, order.layout.stage_b) != filters().digests:
+        return {"refused": "the host's system call tables are not those of the jail"}
+    gate, gate_held = os.pipe()
+    try:
+        pid = namespaces.clone(JAIL_NAMESPACES)
+        if pid == 0:
+            os.close(life_held)
+            os.close(gate_held)
+            warden.run(order, report=report, channel=channel, gate=gate, life=life)
+        _give_ids(pid, order)
+        os.write(gate_held, b"\1")
+        return {}
+    except OSError as failure:
+        return {"refused": str(failure)}
+    finally:
+        os.close(gate)
+        os.close(gate_held)
+
+
+def _give_ids(pid: int, order: Order) -> None:
+    namespaces.write_maps(
+        pid,
+        uid=namespaces.IdMap(inside=INNER_ID, outside=order.uid),
+        gid=namespaces.IdMap(inside=INNER_ID, outside=order.gid),
+        setgroups="deny",
+    )

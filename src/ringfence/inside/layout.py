@@ -1,0 +1,121 @@
+"""What a jail is made of, as the host writes it down and the jail builds it.
+
+Takes: the host's JSON.  Gives: frozen values.  Never: chooses a path, a right or a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+INNER_ID = 1000
+SOURCE_FOLDER = "/tool"
+SCRATCH = "/tmp"  # noqa: S108  a fresh memory file system in every call
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mount:
+    """A file or folder of the host that is seen, read-only, at the same path in the jail."""
+
+    path: str
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A symbolic link of the jail's root."""
+
+    path: str
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFile:
+    """A small file that exists only in the jail."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """Landlock rights that a call keeps at and below a path."""
+
+    path: str
+    rights: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What one call may use, in the kernel's units."""
+
+    cpu_seconds: int
+    memory_bytes: int
+    processes: int
+    scratch_bytes: int
+    scratch_inodes: int
+    output_bytes: int
+    open_files: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Everything that is the same for all calls of one jail, but the tool itself."""
+
+    mounts: tuple[Mount, ...]
+    devices: tuple[str, ...]
+    links: tuple[Link, ...]
+    files: tuple[TextFile, ...]
+    rules: tuple[Rule, ...]
+    landlock_version: int
+    bounds: Bounds
+    environment: tuple[tuple[str, str], ...]
+    import_path: tuple[str, ...]
+    stage_a: str
+    stage_b: str
+
+    def document(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def hidden_by_scratch(self) -> tuple[str, ...]:
+        """Mounts that a fresh scratch folder would cover, so that a call has to bind them again."""
+        return tuple(mount.path for mount in self.mounts if mount.path.startswith(SCRATCH + "/"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """One jail to build: a layout, the source it serves, and whose ids it takes on the host."""
+
+    layout: Layout
+    source: str
+    module: str
+    uid: int
+    gid: int
+
+    def document(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def read_order(document: Mapping[str, Any]) -> Order:
+    return Order(
+        layout=read_layout(document["layout"]),
+        source=document["source"],
+        module=document["module"],
+        uid=document["uid"],
+        gid=document["gid"],
+    )
+
+
+def read_layout(document: Mapping[str, Any]) -> Layout:
+    """The layout that the host wrote; a missing or unknown field is an error."""
+    fields = dict(document)
+    fields["mounts"] = tuple(Mount(**item) for item in fields["mounts"])
+    fields["links"] = tuple(Link(**item) for item in fields["links"])
+    fields["files"] = tuple(TextFile(**item) for item in fields["files"])
+    fields["rules"] = tuple(Rule(**item) for item in fields["rules"])
+    fields["bounds"] = Bounds(**fields["bounds"])
+    fields["environment"] = tuple((name, value) for name, value in fields["environment"])
+    fields["devices"] = tuple(fields["devices"])
+    fields["import_path"] = tuple(fields["import_path"])
+    return Layout(**fields)

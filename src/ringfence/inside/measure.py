@@ -1,0 +1,113 @@
+"""Tries, from inside a confined process, what a jail must refuse, and tells what the kernel said.
+
+Takes: nothing.  Gives: the outcome of each try, by name.  Never: judges; the host compares with what is required.
+
+It runs in a child that is confined like every spare and was forked before the tool was imported, so no tool code
+could have touched it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ringfence.kernel.namespaces import NEW_USER
+from ringfence.kernel.syscalls import call
+
+_DONE = "done"
+_BEYOND_THE_TABLE = 1000
+
+
+@dataclass(frozen=True)
+class Try:
+    """One thing that must fail: which mechanism is at work, and with which errno it may fail."""
+
+    name: str
+    mechanism: str
+    act: Callable[[], object]
+    refused_with: tuple[int, ...]
+
+
+def _write(path: str) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+
+
+_E = errno
+TRIES: tuple[Try, ...] = (
+    Try("read outside", "mount namespace", lambda: os.open("/etc/shadow", os.O_RDONLY), (_E.ENOENT,)),
+    Try("list outside", "mount namespace", lambda: os.listdir("/sys"), (_E.ENOENT,)),
+    Try("kernel settings", "proc subset", lambda: os.open("/proc/sys/kernel/core_pattern", os.O_RDONLY), (_E.ENOENT,)),
+    Try("write the root", "read-only root", lambda: _write("/here"), (_E.EROFS, _E.EACCES)),
+    Try("write own status", "landlock", lambda: os.open("/proc/self/comm", os.O_WRONLY), (_E.EACCES,)),
+    Try("signal others", "pid namespace", lambda: os.kill(2, 0), (_E.ESRCH,)),
+    Try("new socket", "seccomp", lambda: socket.socket(socket.AF_INET), (_E.EPERM,)),
+    Try("new unix socket", "seccomp", lambda: socket.socket(socket.AF_UNIX), (_E.EPERM,)),
+    Try("mount", "seccomp", lambda: call("mount", b"x", b"/tmp", b"tmpfs", 6, None), (_E.EPERM,)),
+    Try("unshare", "seccomp", lambda: call("unshare", NEW_USER), (_E.EPERM,)),
+    Try("ptrace", "seccomp", lambda: call("ptrace", 0, 0, 0, 0), (_E.EPERM,)),
+    Try("fork", "seccomp", lambda: call("fork"), (_E.EPERM,)),
+    Try("execute", "seccomp", lambda: call("execve", b"/proc/self/exe", None, None), (_E.EPERM,)),
+    Try("memfd", "seccomp", lambda: call("memfd_create", b"x", 0), (_E.EPERM,)),
+    Try("shared memory", "seccomp", lambda: mmap.mmap(-1, 4096), (_E.EPERM,)),
+    Try("io_uring", "seccomp", lambda: call("io_uring_setup", 1, None), (_E.EPERM,)),
+    Try("bpf", "seccomp", lambda: call("bpf", 0, None, 0), (_E.EPERM,)),
+    Try("keyring", "seccomp", lambda: call("keyctl", 0, 0), (_E.EPERM,)),
+    Try("raise a limit", "seccomp", lambda: call("prlimit64", 0, 7, bytes(16), None), (_E.EPERM,)),
+    Try("become root", "seccomp", lambda: os.setuid(0), (_E.EPERM,)),
+    Try("landlock again", "seccomp", lambda: call("landlock_create_ruleset", None, 0, 1), (_E.EPERM,)),
+    Try("clone3", "seccomp", lambda: call("clone3", bytes(88), 88), (_E.ENOSYS,)),
+    Try("unknown call", "seccomp", lambda: _unknown_call(), (_E.ENOSYS,)),
+)  # fmt: skip
+
+
+def measure() -> dict[str, Any]:
+    """What each try came to, and what this process sees of itself."""
+    return {
+        "tries": {one.name: _outcome(one.act) for one in TRIES},
+        "pid": os.getpid(),
+        "uid": os.getuid(),
+        "processes": sorted(int(name) for name in os.listdir("/proc") if name.isdigit()),
+        "descriptors": _descriptors(),
+        "environment": sorted(os.environ),
+        "hostname": os.uname().nodename,
+        "writable": _writable_mounts(),
+    }
+
+
+def _outcome(act: Callable[[], object]) -> str:
+    try:
+        act()
+    except OSError as failure:
+        return errno.errorcode.get(failure.errno or 0, "unknown")
+    return _DONE
+
+
+def _unknown_call() -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.syscall(ctypes.c_long(_BEYOND_THE_TABLE)) < 0:
+        raise OSError(ctypes.get_errno(), "a call beyond the table")
+
+
+def _descriptors() -> list[int]:
+    return sorted(number for number in map(int, os.listdir("/proc/self/fd")) if _is_open(number))
+
+
+def _is_open(descriptor: int) -> bool:
+    """False for the one that listing the folder took and gave back."""
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def _writable_mounts() -> list[str]:
+    with open("/proc/self/mounts", encoding="utf-8") as table:
+        rows = [line.split() for line in table]
+    return sorted(row[1] for row in rows if "rw" in row[3].split(","))

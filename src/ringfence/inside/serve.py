@@ -1,0 +1,125 @@
+"""Serves one job: reads it, checks the arguments with the author's own types, runs the function, replies once.
+
+Takes: a channel and the imported tools.  Gives: exactly one frame.  Never: lets what a tool prints or raises become
+the reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from ringfence.contract.bounds import INPUT_BYTES
+from ringfence.contract.context import Context
+from ringfence.contract.result import Result
+from ringfence.contract.schema import Signature
+from ringfence.contract.tool import Implementation, Tool
+from ringfence.inside import wire
+from ringfence.inside.describe import documents
+from ringfence.inside.faults import describe_fault, fault_body, invalid_input
+from ringfence.inside.measure import measure
+
+_MOST_JOB_BYTES = 65_536
+
+
+def one_job(
+    tools: Mapping[str, Tool], *, channel: int, event_loop: asyncio.AbstractEventLoop | None, most_output: int
+) -> int:
+    """Read a job, answer it; gives the exit status."""
+    try:
+        kind, body = wire.receive(channel, most=_MOST_JOB_BYTES)
+        rest, arguments = wire.receive(channel, most=INPUT_BYTES)
+    except EOFError:
+        return 0
+    if (kind, rest) != (wire.Kind.JOB, wire.Kind.ARGUMENTS):
+        raise wire.Malformed("a job is a job frame and its arguments")
+    frame = _answer(json.loads(body), arguments, tools=tools, event_loop=event_loop)
+    if len(frame) > most_output + wire.HEADER_BYTES:
+        text = f"the output has {len(frame) - wire.HEADER_BYTES} bytes, more than {most_output}"
+        frame = wire.pack(wire.Kind.FAULT, fault_body("output_limit", text))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    wire.send(channel, frame)
+    return 0
+
+
+def _answer(
+    job: dict[str, Any],
+    arguments: bytes,
+    *,
+    tools: Mapping[str, Tool],
+    event_loop: asyncio.AbstractEventLoop | None,
+) -> bytes:
+    match job["task"]:
+        case "call":
+            return _call(job, arguments, tool=tools[job["tool"]], event_loop=event_loop)
+        case "describe":
+            return wire.pack(wire.Kind.OUTPUT, json.dumps(documents(tools)).encode())
+        case "measure":
+            return wire.pack(wire.Kind.OUTPUT, json.dumps(measure()).encode())
+        case unknown:
+            raise wire.Malformed(f"there is no task `{unknown}`")
+
+
+def _call(
+    job: dict[str, Any], arguments: bytes, *, tool: Tool, event_loop: asyncio.AbstractEventLoop | None
+) -> bytes:
+    implementation = tool.implementation
+    if implementation is None:
+        raise wire.Malformed(f"tool `{tool.name}` has no function")
+    try:
+        parsed = implementation.signature.input_model.model_validate_json(arguments)
+    except ValidationError as failure:
+        return wire.pack(wire.Kind.FAULT, invalid_input(failure))
+    except BaseException as failure:  # an author's validator can raise anything
+        return wire.pack(wire.Kind.FAULT, describe_fault(failure))
+    try:
+        returned = _run(implementation, given=_given(implementation.signature, parsed, job=job), event_loop=event_loop)
+        return _reply(returned, signature=implementation.signature)
+    except PydanticSerializationError as failure:
+        return wire.pack(wire.Kind.FAULT, fault_body("output_invalid", f"the output cannot be written: {failure}"))
+    except BaseException as failure:  # a tool can raise anything, SystemExit too
+        return wire.pack(wire.Kind.FAULT, describe_fault(failure))
+
+
+def _given(signature: Signature, parsed: BaseModel, *, job: dict[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    if signature.context_parameter is not None:
+        given[signature.context_parameter] = Context(
+            agent=job["agent"], session=job["session"], idempotency_key=job["idempotency_key"]
+        )
+    if signature.model_parameter is not None:
+        given[signature.model_parameter] = parsed
+    else:
+        given.update({name: getattr(parsed, name) for name in type(parsed).model_fields})
+    return given
+
+
+def _run(
+    implementation: Implementation, *, given: dict[str, Any], event_loop: asyncio.AbstractEventLoop | None
+) -> Any:
+    returned = implementation.function(**given)
+    if not inspect.isawaitable(returned):
+        return returned
+    loop = event_loop or asyncio.new_event_loop()
+    return loop.run_until_complete(returned)
+
+
+def _reply(returned: Any, *, signature: Signature) -> bytes:
+    if not isinstance(returned, Result):
+        return wire.pack(wire.Kind.OUTPUT, _dump(returned, signature=signature))
+    result: Result[Any] = returned
+    text = _dump(result.output, signature=signature).decode()
+    return wire.pack(wire.Kind.RESULT, json.dumps({"output": text, "for_model": result.for_model}).encode())
+
+
+def _dump(output: Any, *, signature: Signature) -> bytes:
+    # By alias, as the schema that the host holds the output to.
+    return signature.output_type.dump_json(output, by_alias=True, warnings="none")

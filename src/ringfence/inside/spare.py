@@ -1,0 +1,93 @@
+"""A process that confines itself for exactly one call, then waits for it.
+
+Takes: a layout, the imported tools, the call's own channel.  Gives: a served call, and an exit.  Never: serves twice,
+or goes on when a step of its confinement fails.
+
+The order is forced by the kernel: ids before mounts, mounts before Landlock, Landlock before the capabilities go, and
+the filter that forbids all of these last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping
+from typing import NoReturn
+
+from ringfence.contract.tool import Tool
+from ringfence.inside import serve, wire
+from ringfence.inside.faults import describe_fault
+from ringfence.inside.filters import filters
+from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout
+from ringfence.kernel import landlock, limits, mounts, namespaces, seccomp
+
+CHANNEL = 3
+_STACK_BYTES = 8 << 20
+_PENDING_SIGNALS = 64
+_OVER_CPU_STATUS = 128 + signal.SIGXCPU
+_SAME_ID = namespaces.IdMap(inside=INNER_ID, outside=INNER_ID)
+
+
+def run(layout: Layout, tools: Mapping[str, Tool], *, channel: int, printed: int, loop: bool) -> NoReturn:
+    """Confine, say so, serve one job, end."""
+    status = 1
+    try:
+        os.dup2(channel, CHANNEL)
+        os.dup2(printed, 1)
+        os.dup2(printed, 2)
+        _confine(layout)
+        event_loop = asyncio.new_event_loop() if loop else None
+        wire.send(CHANNEL, wire.pack(wire.Kind.READY))
+        status = serve.one_job(tools, channel=CHANNEL, event_loop=event_loop, most_output=layout.bounds.output_bytes)
+    except BaseException as failure:  # whatever went wrong here, the host must hear of it and no tool may run
+        wire.send(CHANNEL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
+    finally:
+        os._exit(status)
+
+
+def _confine(layout: Layout) -> None:
+    namespaces.set_dumpable("dumpable")
+    namespaces.write_maps("self", uid=_SAME_ID, gid=_SAME_ID, setgroups="deny")
+    _mount(layout)
+    namespaces.set_dumpable("hidden")
+    limits.apply(resource_limits(layout.bounds))
+    # Process 1 of a namespace ignores signals that it does not handle, and this one says why the call ends.
+    signal.signal(signal.SIGXCPU, _over_cpu)
+    _restrict_files(layout)
+    limits.drop_capabilities()
+    limits.close_all_except((0, 1, 2, CHANNEL))
+    seccomp.install(filters().stage_b)
+
+
+def _mount(layout: Layout) -> None:
+    hidden = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in layout.hidden_by_scratch()]
+    bounds = layout.bounds
+    mounts.mount_scratch(SCRATCH, size_bytes=bounds.scratch_bytes, inodes=bounds.scratch_inodes, mode=0o1777)
+    for path, descriptor in hidden:
+        mounts.bind_again(descriptor, target=path)
+    mounts.mount_proc("/proc")
+    os.chdir(SCRATCH)
+
+
+def _restrict_files(layout: Layout) -> None:
+    with landlock.Ruleset(version=layout.landlock_version) as rules:
+        for rule in layout.rules:
+            rules.allow(rule.path, rights=rule.rights)
+        rules.restrict_self()
+
+
+def resource_limits(bounds: Bounds) -> limits.ResourceLimits:
+    return limits.ResourceLimits(
+        cpu_seconds=bounds.cpu_seconds,
+        data_bytes=bounds.memory_bytes,
+        stack_bytes=_STACK_BYTES,
+        file_bytes=bounds.scratch_bytes,
+        open_files=bounds.open_files,
+        processes=bounds.processes,
+        pending_signals=_PENDING_SIGNALS,
+    )
+
+
+def _over_cpu(_signal: int, _frame: object) -> None:
+    os._exit(_OVER_CPU_STATUS)

@@ -1,0 +1,77 @@
+"""Process 1 of a jail: it builds the root, starts the zygote, and tells the host how each process ended.
+
+Takes: an order.  Gives: records of (pid, status, CPU time, peak memory) over a socket that no tool ever holds.
+Never: runs tool code, or outlives the fork server.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import struct
+from typing import NoReturn
+
+from ringfence.inside import root, zygote
+from ringfence.inside.layout import INNER_ID, Order
+from ringfence.kernel import limits, namespaces
+
+HELLO, FAILED, ENDED = b"H", b"F", b"E"
+RECORD = struct.Struct("!ciiqqq")
+_ZYGOTE = 2
+_MOST_TEXT = 1000
+
+
+def run(order: Order, *, report: int, channel: int, gate: int, life: int) -> NoReturn:
+    """Build the jail and watch over it until the zygote ends."""
+    reports = socket.socket(fileno=report)
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _build(order, gate=gate, life=life)
+        if os.fork() == 0:
+            reports.close()
+            zygote.run(order, channel=channel)
+        limits.close_all_except((0, 1, 2, report))
+        limits.set_no_new_privileges()
+        limits.drop_capabilities()
+        reports.send(HELLO)
+        _watch(reports)
+    except BaseException as failure:
+        reports.send(FAILED + f"{type(failure).__name__}: {failure}".encode()[:_MOST_TEXT])
+        raise
+    finally:
+        os._exit(1)
+
+
+def _build(order: Order, *, gate: int, life: int) -> None:
+    pieces = root.gather(order)
+    if not os.read(gate, 1):
+        raise OSError("the fork server gave this jail no ids")
+    namespaces.become(INNER_ID, gid=INNER_ID)
+    namespaces.set_dumpable("hidden")
+    namespaces.die_with_parent()
+    # A parent that died before the line above sends no signal; its end of this pipe is closed then.
+    if select.select([life], [], [], 0)[0]:
+        raise OSError("the fork server is gone")
+    os.setsid()
+    namespaces.set_hostname("jail")
+    root.enter(order.layout, pieces)
+    namespaces.bring_loopback_up()
+
+
+def _watch(reports: socket.socket) -> NoReturn:
+    while True:
+        pid, status, used = os.wait4(-1, 0)
+        reports.send(
+            RECORD.pack(
+                ENDED,
+                pid,
+                status,
+                round(used.ru_utime * 1_000_000),
+                round(used.ru_stime * 1_000_000),
+                used.ru_maxrss * 1024,
+            )
+        )
+        if pid == _ZYGOTE:
+            os._exit(0)

@@ -1,0 +1,102 @@
+"""Messages between the host and a jail: a version, a kind, a length, then that many bytes.
+
+Takes: bytes as they arrive.  Gives: whole frames, or `Malformed`.  Never: allocates for a length it has not checked,
+or reads on after the first fault.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from enum import IntEnum
+
+_HEADER = struct.Struct("!2sBBI")
+_MAGIC = b"RF"
+VERSION = 1
+HEADER_BYTES = _HEADER.size
+_CHUNK = 262_144
+
+
+class Kind(IntEnum):
+    """What a frame says."""
+
+    READY = 1  # a spare is confined and waits; no body
+    JOB = 2  # what to do, as JSON
+    ARGUMENTS = 3  # the arguments of a call, as JSON
+    OUTPUT = 4  # the tool's output, as JSON
+    RESULT = 5  # output and a wording for the model: {"output": "<JSON text>", "for_model": "…"}
+    FAULT = 6  # why there is no output: {"code": …, "message": …, "trace": …}
+    IMPORTED = 7  # the tools that an import found: {"name": "fingerprint"}
+
+
+class Malformed(Exception):
+    """The bytes are not a frame of this version, or one too large."""
+
+
+def pack(kind: Kind, body: bytes = b"") -> bytes:
+    return _HEADER.pack(_MAGIC, VERSION, kind, len(body)) + body
+
+
+def _parse_header(header: bytes | bytearray, *, most: int) -> tuple[Kind, int]:
+    magic, version, kind, length = _HEADER.unpack_from(header)
+    if magic != _MAGIC or version != VERSION:
+        raise Malformed("not a frame of this version")
+    if length > most:
+        raise Malformed(f"a frame announces {length} bytes, more than {most}")
+    try:
+        return Kind(kind), length
+    except ValueError:
+        raise Malformed(f"there is no frame of kind {kind}") from None
+
+
+class FrameReader:
+    """Puts one frame together from pieces; anything after it is a fault."""
+
+    def __init__(self, *, most: int) -> None:
+        self._most = most
+        self._buffer = bytearray()
+        self._expected: tuple[Kind, int] | None = None
+
+    def feed(self, piece: bytes) -> None:
+        """Take some bytes; raises as soon as they cannot become exactly one frame."""
+        self._buffer += piece
+        if self._expected is None and len(self._buffer) >= HEADER_BYTES:
+            self._expected = _parse_header(self._buffer, most=self._most)
+        if self._expected is not None and len(self._buffer) > HEADER_BYTES + self._expected[1]:
+            raise Malformed("bytes follow the frame")
+
+    @property
+    def started(self) -> bool:
+        return bool(self._buffer)
+
+    def frame(self) -> tuple[Kind, bytes] | None:
+        """The frame, if all of it is here."""
+        if self._expected is None or len(self._buffer) < HEADER_BYTES + self._expected[1]:
+            return None
+        return self._expected[0], bytes(memoryview(self._buffer)[HEADER_BYTES:])
+
+
+def receive(descriptor: int, *, most: int) -> tuple[Kind, bytes]:
+    """The next frame, blocking; EOFError where the other end is gone."""
+    kind, length = _parse_header(_exactly(descriptor, HEADER_BYTES), most=most)
+    return kind, _exactly(descriptor, length)
+
+
+def send(descriptor: int, frame: bytes) -> None:
+    """All of the bytes, blocking."""
+    left = memoryview(frame)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+def _exactly(descriptor: int, length: int) -> bytes:
+    piece = os.read(descriptor, min(length, _CHUNK)) if length else b""
+    if len(piece) == length:
+        return piece
+    received = bytearray(piece)
+    while len(received) < length:
+        piece = os.read(descriptor, min(length - len(received), _CHUNK))
+        if not piece:
+            raise EOFError("the other end is gone")
+        received += piece
+    return bytes(received)

@@ -1,0 +1,108 @@
+"""Process 2 of a jail: it gives up what it can, imports the tool, and forks a spare for every call.
+
+Takes: an order, then one request per spare.  Gives: the fingerprints of what it imported, and spares.
+Never: imports before it is under stage A, or serves a call itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib
+import inspect
+import json
+import os
+import resource
+import socket
+import sys
+from collections import deque
+from collections.abc import Mapping
+from typing import NoReturn
+
+from ringfence.contract.tool import Tool
+from ringfence.inside import spare, wire
+from ringfence.inside.describe import tools_of
+from ringfence.inside.faults import describe_fault
+from ringfence.inside.filters import SPARE_FLAGS, filters
+from ringfence.inside.layout import SOURCE_FOLDER, Layout, Order
+from ringfence.kernel import limits, namespaces, seccomp
+
+SPARE, IMPORT = b"\1", b"\2"
+_CONTROL = 3
+_IMPORT_CPU_SECONDS = 60
+# Counted over the zygote and all its spares together; each spare has its own, lower limit.
+_PROCESSES = 4096
+_OPEN_FILES = 256
+
+
+def run(order: Order, *, channel: int) -> NoReturn:
+    """Confine, let the posture be measured, import, then bear spares until the host is gone."""
+    control = socket.socket(fileno=_move(channel))
+    try:
+        _confine(order.layout)
+        wire.send(_CONTROL, wire.pack(wire.Kind.READY))
+        requests = iter(lambda: _bear(control, layout=order.layout, tools={}, loop=False), IMPORT)
+        deque(requests, maxlen=0)
+        tools = _import(order.module)
+        fingerprints = {name: tool.fingerprint for name, tool in tools.items()}
+        wire.send(_CONTROL, wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints).encode()))
+        loop = _any_coroutine(tools)
+        while True:
+            _bear(control, layout=order.layout, tools=tools, loop=loop)
+    except BaseException as failure:  # an import can raise anything, and the host must hear of it
+        wire.send(_CONTROL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
+    finally:
+        os._exit(1)
+
+
+def _move(channel: int) -> int:
+    os.dup2(channel, _CONTROL, inheritable=False)
+    limits.close_all_except((0, 1, 2, _CONTROL))
+    return _CONTROL
+
+
+def _confine(layout: Layout) -> None:
+    os.environ.clear()
+    os.environ.update(layout.environment)
+    sys.path[:] = [SOURCE_FOLDER, *layout.import_path]
+    sys.argv[:] = ["tool"]
+    os.chdir("/")
+    bounds = layout.bounds
+    for kind, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_NPROC, _PROCESSES),
+        (resource.RLIMIT_DATA, bounds.memory_bytes),
+    ):
+        resource.setrlimit(kind, (value, value))
+    limits.set_no_new_privileges()
+    limits.drop_capabilities()
+    seccomp.install(filters().stage_a)
+
+
+def _import(module: str) -> dict[str, Tool]:
+    tools = tools_of(importlib.import_module(module))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    gc.collect()
+    gc.freeze()
+    return tools
+
+
+def _any_coroutine(tools: Mapping[str, Tool]) -> bool:
+    made = (tool.implementation for tool in tools.values())
+    return any(inspect.iscoroutinefunction(each.function) for each in made if each is not None)
+
+
+def _bear(control: socket.socket, *, layout: Layout, tools: Mapping[str, Tool], loop: bool) -> bytes:
+    """Wait for a request; fork a spare if it is for one."""
+    request, descriptors, _, _ = socket.recv_fds(control, 1, 2)
+    if not request:
+        os._exit(0)
+    if request == SPARE:
+        channel, printed = descriptors
+        if namespaces.clone(SPARE_FLAGS) == 0:
+            spare.run(layout, tools, channel=channel, printed=printed, loop=loop)
+        os.close(channel)
+        os.close(printed)
+    return request

@@ -1,0 +1,152 @@
+"""A grant compiled for the kernel: one pure value, with a hash, that says all a jail will hold.
+
+Takes: a grant, limits, names for the environment, this machine's installation.  Gives: a `Blueprint`.
+Never: reads a file's content, starts a process, or compiles a need that this jail has no backend for.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from ringfence.contract.fingerprint import fingerprint
+from ringfence.contract.limits import Limits
+from ringfence.errors import CallRefused
+from ringfence.inside.filters import filters
+from ringfence.inside.layout import SCRATCH, SOURCE_FOLDER, Bounds, Layout, Link, Mount, Rule, TextFile
+from ringfence.kernel import landlock
+from ringfence.policy.grant import Grant
+from ringfence.sandbox.installation import Installation
+
+# What a Python program expects of a system, and why; a path that this machine lacks is left out.
+SYSTEM_PATHS = {
+    "/usr/lib": "shared libraries",
+    "/usr/lib64": "the loader and shared libraries",
+    "/usr/lib32": "what `/lib32` points to",
+    "/lib": "shared libraries, where it is not part of `/usr`",
+    "/lib64": "the loader, where it is not part of `/usr`",
+    "/usr/local/lib": "shared libraries that were built here",
+    "/usr/share/zoneinfo": "zoneinfo",
+    "/usr/share/ca-certificates": "certificates that /etc/ssl points to",
+    "/etc/ssl/certs": "public certificates, for checking signatures",
+    "/etc/ssl/openssl.cnf": "OpenSSL reads it when it is loaded",
+    "/etc/ld.so.cache": "the loader finds shared libraries by it",
+}
+DEVICES = {
+    "/dev/null": "discards",
+    "/dev/zero": "zeros",
+    "/dev/full": "programs test for a full disk with it",
+    "/dev/random": "random bytes",
+    "/dev/urandom": "random bytes",
+}
+FILES = (
+    TextFile(path="/etc/passwd", text="tool:x:1000:1000::/tmp:/\n"),
+    TextFile(path="/etc/group", text="tool:x:1000:\n"),
+    TextFile(path="/etc/hosts", text="127.0.0.1 localhost\n"),
+    TextFile(path="/etc/nsswitch.conf", text="passwd: files\ngroup: files\nhosts: files\n"),
+)
+ENVIRONMENT = {"LANG": "C.UTF-8", "HOME": SCRATCH, "TMPDIR": SCRATCH}
+
+DEFAULT_LIMITS = Limits(wall_seconds=30, cpu_seconds=5, memory_mb=256, pids=64, disk_mb=64, output_kb=1024)
+_OPEN_FILES = 128
+_BYTES_PER_INODE = 16_384
+_FEWEST_INODES = 256
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blueprint:
+    """Everything about a jail but the tool in it and whose it is."""
+
+    layout: Layout
+    wall_seconds: float
+    posture: Literal["full"] = "full"
+
+    def document(self) -> dict[str, Any]:
+        return {"posture": self.posture, "wall_seconds": self.wall_seconds, "layout": self.layout.document()}
+
+    @cached_property
+    def hash(self) -> str:
+        """The name of this exact jail; two calls with one hash met the same walls."""
+        return fingerprint(self.document())
+
+
+def compile_blueprint(
+    grant: Grant,
+    *,
+    limits: Limits,
+    environment: Mapping[str, str],
+    installation: Installation,
+    landlock_version: int,
+) -> Blueprint:
+    """The jail for a grant, or `not_available` for a need that it cannot serve."""
+    if grant.capabilities:
+        listed = ", ".join(f"`{kind}`" for kind in sorted(grant.kinds))
+        raise CallRefused(f"the local jail has no backend for {listed}", code="not_available")
+    settled = limits.capped_by(_ceiling(limits))
+    mounts = _mounts(installation)
+    stage_a, stage_b = filters().digests
+    layout = Layout(
+        mounts=mounts,
+        devices=tuple(DEVICES),
+        links=_links(),
+        files=FILES,
+        rules=_rules(mounts),
+        landlock_version=min(landlock_version, landlock.NEWEST_KNOWN_VERSION),
+        bounds=_bounds(settled),
+        environment=tuple(sorted({**environment, **ENVIRONMENT}.items())),
+        import_path=installation.import_path,
+        stage_a=stage_a,
+        stage_b=stage_b,
+    )
+    return Blueprint(layout=layout, wall_seconds=settled.wall_seconds or 0)
+
+
+def _ceiling(limits: Limits) -> Limits:
+    """The defaults, for whatever was left open; a stated limit stands as it is."""
+    stated = limits.document()
+    return Limits(**{name: stated.get(name, value) for name, value in DEFAULT_LIMITS.document().items()})  # type: ignore[arg-type]
+
+
+def _bounds(limits: Limits) -> Bounds:
+    scratch = round((limits.disk_mb or 0) * _MEBIBYTE)
+    return Bounds(
+        cpu_seconds=math.ceil(limits.cpu_seconds or 0),
+        memory_bytes=round((limits.memory_mb or 0) * _MEBIBYTE),
+        processes=limits.pids or 0,
+        scratch_bytes=scratch,
+        scratch_inodes=max(_FEWEST_INODES, scratch // _BYTES_PER_INODE),
+        output_bytes=round((limits.output_kb or 0) * 1024),
+        open_files=_OPEN_FILES,
+    )
+
+
+def _mounts(installation: Installation) -> tuple[Mount, ...]:
+    wanted = [path for path in SYSTEM_PATHS if os.path.exists(path) and not os.path.islink(path)]
+    wanted += [installation.library, *installation.standard, *installation.distributions, installation.package]
+    return tuple(
+        Mount(path=path, kind="folder" if os.path.isdir(path) else "file")
+        for path in sorted(set(wanted))
+        if not _beneath_another(path, wanted)
+    )
+
+
+def _beneath_another(path: str, others: Iterable[str]) -> bool:
+    return any(path != other and path.startswith(other.rstrip("/") + "/") for other in others)
+
+
+def _links() -> tuple[Link, ...]:
+    return tuple(Link(path=path, target=os.readlink(path)) for path in SYSTEM_PATHS if os.path.islink(path))
+
+
+def _rules(mounts: Iterable[Mount]) -> tuple[Rule, ...]:
+    readable = [*(mount.path for mount in mounts), SOURCE_FOLDER, "/proc", *(file.path for file in FILES)]
+    return (
+        *(Rule(path=path, rights=landlock.READ) for path in readable),
+        *(Rule(path=path, rights=landlock.USE_DEVICE) for path in DEVICES),
+        Rule(path=SCRATCH, rights=landlock.EVERYTHING_BUT_EXECUTE),
+    )

@@ -1,0 +1,158 @@
+"""One call's conversation: the job goes out, one frame comes back, and the warden says how the process ended.
+
+Takes: a confined spare and the frames of a job.  Gives: what was said, printed and measured.  Never: waits longer than
+the deadline, reads more than the bounds, or believes that a process ended before the warden says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass
+
+from ringfence.inside import wire
+from ringfence.sandbox.spare import Spare
+
+_CHUNK = 262_144
+_ENVELOPE_BYTES = 65_536
+_SECONDS_TO_DIE = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """How a process ended and what it used, as the warden reports it."""
+
+    status: int
+    cpu_seconds: float
+    peak_memory_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """Everything the host saw of one call."""
+
+    frame: tuple[wire.Kind, bytes] | None
+    fault: tuple[str, str] | None
+    printed: bytes
+    record: Record | None
+    wall_seconds: float
+
+
+class Exchange:
+    """Driven by callbacks of the event loop alone, so that it ends in order even when nobody awaits it any more."""
+
+    def __init__(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> None:
+        self.spare = spare
+        self._loop = asyncio.get_running_loop()
+        self._reader = wire.FrameReader(most=most_output + _ENVELOPE_BYTES)
+        self._most_printed = most_output
+        self._printed = bytearray()
+        self._fault: tuple[str, str] | None = None
+        self._record: Record | None = None
+        self._closed = False
+        self._left = memoryview(frames)
+        self.over: asyncio.Future[Said] = self._loop.create_future()
+        self._started = time.perf_counter()
+        self._alarm = self._loop.call_later(wall_seconds, self.stop, "wall_limit", "the tool did not finish in time")
+        self._loop.add_reader(spare.ends.channel, self._readable)
+        self._loop.add_reader(spare.ends.printed, self._printing)
+        self._write()
+
+    def stop(self, code: str, message: str) -> None:
+        """End the call for a reason of the host's; the first reason stands."""
+        if self._fault is None:
+            self._fault = (code, message)
+        self.spare.process.kill()
+        self._alarm.cancel()
+        if not self.over.done():
+            self._alarm = self._loop.call_later(_SECONDS_TO_DIE, self._finish)
+
+    def ended(self, record: Record) -> None:
+        """The warden's word: the process is gone, so whatever it said is here by now."""
+        self._record = record
+        if self._fault is None:
+            self._drain()
+        self._finish()
+
+    def lost(self) -> None:
+        """The whole jail is gone and nobody can say how this process ended."""
+        self._finish()
+
+    def _write(self) -> None:
+        try:
+            self._left = self._left[self.spare.ends.channel.send(self._left) :]
+        except BlockingIOError:
+            self._loop.add_writer(self.spare.ends.channel, self._write)
+            return
+        except OSError:
+            # It is gone or closed its end; the warden will say how it ended.
+            self._left = memoryview(b"")
+        if self._left:
+            self._loop.add_writer(self.spare.ends.channel, self._write)
+        else:
+            self._loop.remove_writer(self.spare.ends.channel)
+
+    def _readable(self) -> None:
+        try:
+            piece = self.spare.ends.channel.recv(_CHUNK)
+            self._reader.feed(piece)
+        except BlockingIOError:
+            return
+        except (OSError, wire.Malformed) as problem:
+            self._loop.remove_reader(self.spare.ends.channel)
+            self.stop("protocol_error", f"the reply is not one frame: {problem}")
+            return
+        if not piece or self._reader.frame() is not None:
+            # What may follow is read once the process is gone.
+            self._loop.remove_reader(self.spare.ends.channel)
+
+    def _printing(self) -> None:
+        try:
+            piece = os.read(self.spare.ends.printed, _CHUNK)
+        except BlockingIOError:
+            return
+        if not piece:
+            self._loop.remove_reader(self.spare.ends.printed)
+            return
+        self._printed += piece[: self._most_printed - len(self._printed) + 1]
+        if len(self._printed) > self._most_printed:
+            del self._printed[self._most_printed :]
+            self._loop.remove_reader(self.spare.ends.printed)
+            self.stop("output_limit", f"the tool printed more than {self._most_printed} bytes")
+
+    def _drain(self) -> None:
+        """Read what is left; a channel that is not at its end has a second holder."""
+        try:
+            while piece := self.spare.ends.channel.recv(_CHUNK):
+                self._reader.feed(piece)
+        except BlockingIOError:
+            self._fault = ("protocol_error", "the channel outlived the process")
+        except (OSError, wire.Malformed) as problem:
+            self._fault = ("protocol_error", f"the reply is not one frame: {problem}")
+        while self._fault is None:
+            before = len(self._printed)
+            self._printing()
+            if len(self._printed) == before:
+                break
+
+    def _finish(self) -> None:
+        self._alarm.cancel()
+        if self._closed:
+            return
+        self._closed = True
+        self._loop.remove_reader(self.spare.ends.channel)
+        self._loop.remove_writer(self.spare.ends.channel)
+        self._loop.remove_reader(self.spare.ends.printed)
+        self.spare.ends.close()
+        self.spare.process.let_go()
+        if not self.over.done():
+            self.over.set_result(
+                Said(
+                    frame=self._reader.frame(),
+                    fault=self._fault,
+                    printed=bytes(self._printed),
+                    record=self._record,
+                    wall_seconds=time.perf_counter() - self._started,
+                )
+            )

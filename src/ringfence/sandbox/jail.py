@@ -1,0 +1,276 @@
+"""One warden, one zygote and its spares, as the host holds them.
+
+Takes: an order and what all jails share.  Gives: calls served by confined processes.  Never: lets a tool be imported
+before the jail was measured, or hands a call to a process that was not seen confined.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ringfence.contract.values import NotPlain, parse_json
+from ringfence.errors import CallFailed, CallRefused, RingfenceError
+from ringfence.inside import wire
+from ringfence.inside.layout import Order
+from ringfence.inside.warden import ENDED, HELLO, RECORD
+from ringfence.inside.zygote import IMPORT
+from ringfence.kernel import cgroups
+from ringfence.sandbox import posture
+from ringfence.sandbox.exchange import Exchange, Record
+from ringfence.sandbox.forkserver import ForkServer
+from ringfence.sandbox.frames import job_frames
+from ringfence.sandbox.groups import Groups, Lent
+from ringfence.sandbox.posture import Baseline, Posture, Sighting
+from ringfence.sandbox.processes import Held
+from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, ready_pid, sender
+from ringfence.sandbox.spares import Spares, answer_of
+
+_BUILD_SECONDS = 30.0
+_MOST_REPORT = 4_096
+_MOST_FINGERPRINTS = 1 << 20
+_ZYGOTE = 2
+_MEASURE_BYTES = 65_536
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What every jail of a host has in common."""
+
+    server: ForkServer
+    baseline: Baseline
+    groups: Groups
+    spares: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """What building a jail brought to light."""
+
+    posture: Posture
+    fingerprints: Mapping[str, str]
+
+
+async def build_jail(order: Order, *, setting: Setting) -> Jail:
+    """Have a jail born, see it confined, measure it, let it import the tool; or refuse and leave nothing."""
+    jail = Jail(order, setting=setting)
+    try:
+        await asyncio.wait_for(jail.open(), timeout=_BUILD_SECONDS)
+    except TimeoutError:
+        await jail.close()
+        raise CallFailed("the tool's module did not finish importing in time", code="wall_limit") from None
+    except BaseException:
+        await jail.close()
+        raise
+    return jail
+
+
+class Jail:
+    """Built once for one agent, one source and one blueprint; serves one call per spare."""
+
+    def __init__(self, order: Order, *, setting: Setting) -> None:
+        self._order = order
+        self._setting = setting
+        self._loop = asyncio.get_running_loop()
+        self._report, self._report_theirs = _pair(socket.SOCK_SEQPACKET)
+        self._control, self._control_theirs = _pair(socket.SOCK_STREAM)
+        self._hello: asyncio.Future[int] = self._loop.create_future()
+        self._warden: Held | None = None
+        self._group: Lent | None = None
+        self._zygote: Sighting | None = None
+        self._opened: Opened | None = None
+        self._spares = Spares(
+            self._control, check=self._check, lend=self._lend, give_back=setting.groups.give_back
+        )
+        self.last_used = time.monotonic()
+
+    @property
+    def opened(self) -> Opened:
+        assert self._opened is not None, "a jail is used only after it was opened"
+        return self._opened
+
+    @property
+    def busy(self) -> int:
+        return self._spares.busy
+
+    @property
+    def failure(self) -> RingfenceError | None:
+        """Why this jail serves no more, if it does not."""
+        return self._spares.failure
+
+    @property
+    def warden(self) -> int | None:
+        return self._warden.pid if self._warden else None
+
+    async def open(self) -> None:
+        """Every step that must succeed before the first call."""
+        self._loop.add_reader(self._report, self._reported)
+        await self._setting.server.bear(self._order, report=self._report_theirs, channel=self._control_theirs)
+        self._let_theirs_go()
+        self._warden = Held(await self._hello)
+        zygote = await self._see_zygote()
+        inside = await self._measure()
+        fingerprints = await self._import()
+        self._opened = Opened(
+            posture=Posture(
+                level="full",
+                inside=inside,
+                inside_digest=posture.inside_digest(inside),
+                controllers=self._setting.groups.controllers,
+                zygote=zygote,
+            ),
+            fingerprints=fingerprints,
+        )
+        self._spares.grow(self._setting.spares)
+
+    async def begin(self, frames: bytes, *, wall_seconds: float) -> Exchange:
+        """Hand a job to the next spare."""
+        spare = await self._spares.take()
+        self.last_used = time.monotonic()
+        bounds = self._order.layout.bounds
+        return self._spares.begin(spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes)
+
+    def refill(self) -> None:
+        self._spares.refill()
+
+    async def close(self) -> None:
+        """Kill everything in the jail and wait until it is gone."""
+        self._spares.close(CallFailed("the jail was closed", code="cancelled"))
+        self._let_theirs_go()
+        if self._warden is not None:
+            self._warden.kill()
+            await self._warden.ended()
+            self._warden.let_go()
+        self._loop.remove_reader(self._report)
+        self._report.close()
+        self._control.close()
+        self._spares.bury()
+        if self._group is not None:
+            self._setting.groups.give_back(self._group)
+            self._group = None
+
+    async def _see_zygote(self) -> Sighting:
+        await _readable(self._control)
+        try:
+            pid = ready_pid(self._control)
+        except NotReady as failure:
+            raise CallRefused(f"the jail could not be confined: {failure}", code="posture_insufficient") from None
+        seen = posture.sight(pid)
+        assert self._warden is not None
+        posture.check_zygote(seen, baseline=self._setting.baseline, warden=self._warden.pid, uid=self._order.uid)
+        self._group = self._lend(pid)
+        self._zygote = seen
+        return seen
+
+    async def _measure(self) -> Mapping[str, Any]:
+        exchange = await self.begin(job_frames("measure"), wall_seconds=_BUILD_SECONDS)
+        said = await answer_of(exchange)
+        if said.frame is None or said.frame[0] is not wire.Kind.OUTPUT or said.fault is not None:
+            raise CallRefused(f"the jail could not be measured: {said.fault or said.frame}", code="posture_insufficient")
+        measured = parse_json(said.frame[1], size=_MEASURE_BYTES)
+        posture.judge_inside(measured, environment=dict(self._order.layout.environment))
+        return dict(measured)
+
+    async def _import(self) -> Mapping[str, str]:
+        self._control.send(IMPORT)
+        reader = wire.FrameReader(most=_MOST_FINGERPRINTS)
+        while (frame := reader.frame()) is None:
+            await _readable(self._control)
+            piece = self._control.recv(_MEASURE_BYTES)
+            if not piece:
+                raise CallFailed("the jail ended while it imported the tool", code="protocol_error")
+            _feed(reader, piece)
+        return _fingerprints(*frame)
+
+    def _check(self, pid: int) -> Sighting:
+        seen = posture.sight(pid)
+        assert self._warden is not None
+        assert self._zygote is not None
+        posture.check_spare(
+            seen,
+            baseline=self._setting.baseline,
+            warden=self._warden.pid,
+            uid=self._order.uid,
+            zygote=self._zygote,
+        )
+        return seen
+
+    def _lend(self, pid: int) -> Lent | None:
+        bounds = self._order.layout.bounds
+        lent = self._setting.groups.lend(
+            memory_bytes=bounds.memory_bytes + bounds.scratch_bytes, processes=bounds.processes
+        )
+        if lent is not None:
+            cgroups.attach(lent.group, pid=pid)
+        return lent
+
+    def _reported(self) -> None:
+        try:
+            message, ancillary, _, _ = self._report.recvmsg(_MOST_REPORT, CREDENTIALS_SPACE)
+        except BlockingIOError:
+            return
+        if message[:1] == ENDED:
+            self._ended(message)
+        elif message == HELLO:
+            self._hello.set_result(sender(ancillary))
+        else:
+            self._loop.remove_reader(self._report)
+            self._gone(message[1:].decode(errors="replace") or "the jail ended")
+
+    def _ended(self, message: bytes) -> None:
+        _, pid, status, user, system, peak = RECORD.unpack(message)
+        record = Record(status=status, cpu_seconds=(user + system) / 1_000_000, peak_memory_bytes=peak)
+        if pid == _ZYGOTE:
+            self._gone(f"the process that imported the tool ended with status {status}")
+        else:
+            self._spares.ended(pid, record)
+
+    def _gone(self, why: str) -> None:
+        if not self._hello.done():
+            self._hello.set_exception(CallRefused(f"no jail could be built: {why}", code="posture_insufficient"))
+        self._spares.close(CallFailed(f"the jail is gone: {why}", code="protocol_error"))
+
+    def _let_theirs_go(self) -> None:
+        self._report_theirs.close()
+        self._control_theirs.close()
+
+
+def _pair(kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+    ours.setblocking(False)
+    # Before the other end leaves: the kernel stamps only what is sent after this.
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    return ours, theirs
+
+
+async def _readable(ours: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    arrived: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(ours, lambda: arrived.done() or arrived.set_result(None))
+    try:
+        await arrived
+    finally:
+        loop.remove_reader(ours)
+
+
+def _feed(reader: wire.FrameReader, piece: bytes) -> None:
+    try:
+        reader.feed(piece)
+    except wire.Malformed as problem:
+        raise CallFailed(f"the import gave no well-formed answer: {problem}", code="protocol_error") from None
+
+
+def _fingerprints(kind: wire.Kind, body: bytes) -> Mapping[str, str]:
+    try:
+        document = parse_json(body, size=_MOST_FINGERPRINTS)
+    except NotPlain as problem:
+        raise CallFailed(f"the import gave no well-formed answer: {problem}", code="protocol_error") from None
+    if kind is wire.Kind.FAULT:
+        raise CallFailed(f"the tool's module cannot be imported: {document.get('message')}", code="tool_error")
+    if kind is not wire.Kind.IMPORTED or not all(type(value) is str for value in document.values()):
+        raise CallFailed("the import gave no well-formed answer", code="protocol_error")
+    return dict(document)

@@ -1,0 +1,49 @@
+"""Processes held by descriptor: a number can be reused, a descriptor cannot.
+
+Takes: pids as the kernel gave them.  Gives: kills, and waits on the event loop.  Never: signals by number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+
+class Held:
+    """One process that this host may kill and wait for."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._descriptor: int | None = os.pidfd_open(pid)
+
+    def kill(self) -> None:
+        """SIGKILL; a process that is gone already is as dead as wanted."""
+        if self._descriptor is None:
+            return
+        try:
+            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+        except ProcessLookupError:
+            self.let_go()
+
+    async def ended(self) -> None:
+        """Wait until the process has ended."""
+        if self._descriptor is None:
+            return
+        loop = asyncio.get_running_loop()
+        over: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self._descriptor, _settle, over)
+        try:
+            await over
+        finally:
+            loop.remove_reader(self._descriptor)
+
+    def let_go(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _settle(over: asyncio.Future[None]) -> None:
+    if not over.done():
+        over.set_result(None)

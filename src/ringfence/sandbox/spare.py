@@ -1,0 +1,95 @@
+"""One process that waits for one call, as the host holds it.
+
+Takes: a jail's control socket.  Gives: a spare that was seen confined.  Never: takes a process's own word for its pid.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from dataclasses import dataclass
+
+from ringfence.inside import wire
+from ringfence.sandbox.groups import Lent
+from ringfence.sandbox.posture import Sighting
+from ringfence.sandbox.processes import Held
+
+_CREDENTIALS = struct.Struct("iII")
+CREDENTIALS_SPACE = socket.CMSG_SPACE(_CREDENTIALS.size)
+_READY = wire.pack(wire.Kind.READY)
+_MOST_COMPLAINT = 16_384
+
+
+class NotReady(Exception):
+    """What came instead of the one frame that says a spare waits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """The host's ends of a spare's channel and of what it prints."""
+
+    channel: socket.socket
+    printed: int
+
+    def close(self) -> None:
+        self.channel.close()
+        os.close(self.printed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spare:
+    """A confined process that waits."""
+
+    ends: Ends
+    process: Held
+    seen: Sighting
+    inner_pid: int
+    group: Lent | None
+
+    def is_silent(self) -> bool:
+        """Whether it still waits and has said nothing that nobody asked for."""
+        try:
+            self.ends.channel.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+
+def request(control: socket.socket) -> Ends:
+    """Ask a zygote for a spare; OSError where it is gone or does not listen."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    printed, printed_theirs = os.pipe2(os.O_CLOEXEC)
+    try:
+        ours.setblocking(False)
+        os.set_blocking(printed, False)
+        # Before the other end leaves: the kernel stamps only what is sent after this.
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        socket.send_fds(control, [b"\1"], [theirs.fileno(), printed_theirs])
+    except OSError:
+        ours.close()
+        os.close(printed)
+        raise
+    finally:
+        theirs.close()
+        os.close(printed_theirs)
+    return Ends(channel=ours, printed=printed)
+
+
+def ready_pid(channel: socket.socket) -> int:
+    """The pid, in the kernel's words, of the process that says it is ready."""
+    message, ancillary, _, _ = channel.recvmsg(_MOST_COMPLAINT, CREDENTIALS_SPACE)
+    if message != _READY:
+        raise NotReady(message[wire.HEADER_BYTES :].decode(errors="replace")[:1000] or "it ended")
+    return sender(ancillary)
+
+
+def sender(ancillary: list[tuple[int, int, bytes]]) -> int:
+    """Who sent a message, by the kernel's stamp."""
+    for level, kind, content in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+            pid: int = _CREDENTIALS.unpack(content)[0]
+            return pid
+    raise NotReady("the message bears no stamp of its sender")

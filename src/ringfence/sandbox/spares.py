@@ -1,0 +1,193 @@
+"""The confined processes of one jail that wait for calls, and those that serve one.
+
+Takes: a zygote's control socket and how to check a process.  Gives: a spare per call.  Never: keeps more than the
+bound, or hands out one that spoke before it was asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Callable
+
+from ringfence.errors import CallFailed, CallRefused, RingfenceError
+from ringfence.sandbox.exchange import Exchange, Record, Said
+from ringfence.sandbox.groups import Lent
+from ringfence.sandbox.posture import Sighting
+from ringfence.sandbox.processes import Held
+from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_pid, request
+
+_MOST_FAILURES = 3
+
+
+class Spares:
+    """Some wait or are being made, never more than the bound; each serves once."""
+
+    def __init__(
+        self,
+        control: socket.socket,
+        *,
+        check: Callable[[int], Sighting],
+        lend: Callable[[int], Lent | None],
+        give_back: Callable[[Lent], None],
+    ) -> None:
+        self._control = control
+        # One, for the measuring; tool code must be imported before more of them make sense.
+        self._most = 1
+        self._check = check
+        self._lend = lend
+        self._give_back = give_back
+        self._loop = asyncio.get_running_loop()
+        self._asked: set[Ends] = set()
+        self._ready: deque[Spare] = deque()
+        self._waiting: deque[asyncio.Future[Spare]] = deque()
+        self._living: dict[int, Spare] = {}
+        self._serving: dict[int, Exchange] = {}
+        self._failures = 0
+        self._closed: RingfenceError | None = None
+
+    @property
+    def busy(self) -> int:
+        return len(self._serving) + len(self._waiting)
+
+    @property
+    def failure(self) -> RingfenceError | None:
+        return self._closed
+
+    async def take(self) -> Spare:
+        """The next spare that was seen confined and has said nothing since."""
+        if self._closed:
+            raise self._closed
+        while self._ready:
+            taken = self._ready.popleft()
+            if taken.is_silent():
+                return taken
+            self._discard(taken)
+        waiting: asyncio.Future[Spare] = self._loop.create_future()
+        self._waiting.append(waiting)
+        self.refill()
+        return await waiting
+
+    def grow(self, most: int) -> None:
+        """Keep this many waiting from now on."""
+        self._most = most
+        self.refill()
+
+    def refill(self) -> None:
+        """Ask for as many as are missing."""
+        while self._closed is None and len(self._ready) + len(self._asked) < self._most:
+            self._ask()
+
+    def _ask(self) -> None:
+        try:
+            ends = request(self._control)
+        except OSError as failure:
+            self.close(CallFailed(f"the jail no longer makes processes: {failure.strerror}", code="protocol_error"))
+            return
+        self._asked.add(ends)
+        self._loop.add_reader(ends.channel, self._answered, ends)
+
+    def begin(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> Exchange:
+        """Hand the job to a spare."""
+        exchange = Exchange(spare, frames=frames, wall_seconds=wall_seconds, most_output=most_output)
+        self._serving[spare.inner_pid] = exchange
+        return exchange
+
+    def ended(self, inner_pid: int, record: Record) -> None:
+        """The warden says that a process of this jail ended."""
+        exchange = self._serving.pop(inner_pid, None)
+        spare = self._living.pop(inner_pid, None)
+        if exchange is not None:
+            exchange.ended(record)
+        elif spare is not None and spare in self._ready:
+            self._ready.remove(spare)
+            spare.ends.close()
+            spare.process.let_go()
+        if spare is not None and spare.group is not None:
+            self._give_back(spare.group)
+
+    def close(self, reason: RingfenceError) -> None:
+        """Nothing more comes from this jail: whoever waits is told why, whoever serves is killed."""
+        if self._closed is not None:
+            return
+        self._closed = reason
+        for ends in self._asked:
+            self._loop.remove_reader(ends.channel)
+            ends.close()
+        self._asked.clear()
+        while self._ready:
+            self._discard(self._ready.popleft())
+        for exchange in list(self._serving.values()):
+            exchange.stop(reason.code, reason.message)
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_exception(reason)
+        self._waiting.clear()
+
+    def bury(self) -> None:
+        """The whole jail is gone, whether or not the warden could still say so."""
+        for exchange in self._serving.values():
+            exchange.lost()
+        for spare in self._living.values():
+            spare.process.let_go()
+            if spare.group is not None:
+                self._give_back(spare.group)
+        self._serving.clear()
+        self._living.clear()
+
+    def _answered(self, ends: Ends) -> None:
+        self._loop.remove_reader(ends.channel)
+        self._asked.discard(ends)
+        try:
+            spare = self._admit(ends)
+        except (NotReady, OSError) as failure:
+            ends.close()
+            self._failed(CallFailed(f"a process of the jail did not get ready: {failure}", code="protocol_error"))
+            return
+        except CallRefused as refused:
+            ends.close()
+            self.close(refused)
+            return
+        self._failures = 0
+        self._living[spare.inner_pid] = spare
+        self._hand_over(spare)
+
+    def _admit(self, ends: Ends) -> Spare:
+        pid = ready_pid(ends.channel)
+        seen = self._check(pid)
+        inner_pid = seen.status.pids[-2]
+        if inner_pid in self._living:
+            raise NotReady("one process says twice that it is ready")
+        group = self._lend(pid)
+        return Spare(ends=ends, process=Held(pid), seen=seen, inner_pid=inner_pid, group=group)
+
+    def _hand_over(self, spare: Spare) -> None:
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(spare)
+                if self._waiting:
+                    self.refill()
+                return
+        self._ready.append(spare)
+
+    def _failed(self, reason: CallFailed) -> None:
+        self._failures += 1
+        if self._failures >= _MOST_FAILURES:
+            self.close(reason)
+        elif self._waiting:
+            self.refill()
+
+    def _discard(self, spare: Spare) -> None:
+        spare.process.kill()
+        spare.ends.close()
+
+
+async def answer_of(exchange: Exchange) -> Said:
+    """What an exchange came to; whoever stops waiting stops the call."""
+    try:
+        return await asyncio.shield(exchange.over)
+    except asyncio.CancelledError:
+        exchange.stop("cancelled", "the call was cancelled")
+        raise
