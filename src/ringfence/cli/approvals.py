@@ -131,7 +131,7 @@ async def _waiting(runtime: Runtime, approval_id: str) -> Approval:
 
 def _tell(voted: Approval) -> None:
     given = sum(vote.decision == "approve" for vote in voted.votes)
-    decided(voted.status.value, f"{given} of {voted.votes_needed} votes")
+    decided(voted.status.value, f"with {given} of {voted.votes_needed} votes")
     if voted.status is ApprovalStatus.APPROVED:
         say("  now: ringfence calls resume", voted.invocation_id)
 

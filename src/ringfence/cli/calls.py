@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ringfence.approvals.inbox import Vote
 from ringfence.cli.ending import COMPLETED
 from ringfence.cli.opening import chosen_config, records_only, with_runtime
 from ringfence.cli.options import config_option, json_option
@@ -99,10 +100,16 @@ def _draw(found: Recorded) -> None:
             ),
             ("fingerprint", kept.fingerprint),
             ("approval", f"{approval.id} {approval.status.value}" if approval else None),
+            *(("vote", _vote(vote)) for vote in (approval.votes if approval else ())),
+            ("outcome", _said(found.outcome or {})),
         ]
     )
-    for vote in approval.votes if approval else ():
-        facts([("vote", f"{vote.voter}: {vote.decision}{f' ({vote.reason})' if vote.reason else ''} by {vote.door}")])
-    if found.outcome:
-        text = found.outcome.get("text") or found.outcome.get("message")
-        facts([("outcome", text)])
+
+
+def _vote(vote: Vote) -> str:
+    reason = f", because: {vote.reason}" if vote.reason else ""
+    return f"{vote.voter} says {vote.decision} ({vote.door}){reason}"
+
+
+def _said(outcome: dict[str, Any]) -> object:
+    return outcome.get("text") or outcome.get("message")

@@ -30,8 +30,11 @@ _CODES: tuple[tuple[type[RingfenceError], int], ...] = (
 def run_to_exit(words: list[str]) -> int:
     """Run one command line; a command returns its exit code, or nothing for success."""
     try:
-        code = ringfence.main(args=words, prog_name="ringfence", standalone_mode=False)
+        with ringfence.make_context("ringfence", words) as context:
+            code = ringfence.invoke(context)
         return code if isinstance(code, int) else COMPLETED
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except RingfenceError as error:
         _complain(error.code, error.message, remedy=error.remedy)
         return next(code for kind, code in _CODES if isinstance(error, kind))
@@ -47,6 +50,12 @@ def run_to_exit(words: list[str]) -> int:
         raise
     except Exception as error:
         return _defect(error)
+
+
+def complete() -> int:
+    """Answer a shell that asks how a line could go on; the question is in the environment."""
+    ringfence.main(args=[], prog_name="ringfence", complete_var="_RINGFENCE_COMPLETE", standalone_mode=False)
+    return COMPLETED
 
 
 def _complain(code: str, message: str, *, remedy: str) -> None:

@@ -14,7 +14,7 @@ from ringfence.cli.table import help_text
 
 INTERRUPTED, PIPE_CLOSED = 130, 141
 _ASKS_FOR_HELP: tuple[list[str], ...] = (["--help"], ["-h"], [])
-_COMPLETING = "_RINGFENCE_COMPLETE"
+COMPLETING = "_RINGFENCE_COMPLETE"
 
 
 def main() -> NoReturn:
@@ -34,13 +34,13 @@ def main() -> NoReturn:
 
 
 def _answer(words: list[str]) -> int:
-    if words in _ASKS_FOR_HELP and _COMPLETING not in os.environ:
+    if words in _ASKS_FOR_HELP and COMPLETING not in os.environ:
         print(help_text())
         return 0 if words else 2
     # In-function import: help does not wait for the parser.
-    from ringfence.cli.ending import run_to_exit
+    from ringfence.cli.ending import complete, run_to_exit
 
-    return run_to_exit(words)
+    return complete() if COMPLETING in os.environ else run_to_exit(words)
 
 
 def _survive_any_encoding() -> None:

@@ -29,6 +29,9 @@ _STYLES = {
     "waiting": "bold yellow",
     "refused": "bold red",
     "failed": "bold red",
+    "approved": "bold green",
+    "pending": "bold yellow",
+    "rejected": "bold red",
 }
 
 

@@ -20,7 +20,7 @@ from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime import Runtime
 from ringfence.runtime.status import tool_document
 
-_SHORT = 12
+_SHORT = len("sha256:") + 12
 
 
 @click.group("tools", invoke_without_command=True)
