@@ -47,7 +47,7 @@ class GlobSet:
 
     def matches(self, text: str) -> bool:
         """Whether any of the patterns matches the whole text."""
-        return text in self._literals or any(matches(text) for matches in self._globs)
+        return text in self._literals or (bool(self._globs) and any(matches(text) for matches in self._globs))
 
     def first(self, text: str) -> str | None:
         """The first pattern that matches, for messages that say which rule applied."""
