@@ -37,7 +37,7 @@ def run_to_exit(words: list[str]) -> int:
         return done.exit_code
     except RingfenceError as error:
         _complain(error.code, error.message, remedy=error.remedy)
-        return next(code for kind, code in _CODES if isinstance(error, kind))
+        return _exit_code(error)
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())
         return MISUSE
@@ -50,6 +50,12 @@ def run_to_exit(words: list[str]) -> int:
         raise
     except Exception as error:
         return _defect(error)
+
+
+def _exit_code(error: RingfenceError) -> int:
+    if error.code == "audit_broken":
+        return PROBLEMS
+    return next(code for kind, code in _CODES if isinstance(error, kind))
 
 
 def complete() -> int:
