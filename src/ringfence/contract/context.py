@@ -6,19 +6,28 @@ Never: builds a client; an undeclared one is an error that names the missing nee
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ringfence.contract.secret import SecretRef
 from ringfence.errors import CallFailed
+
+if TYPE_CHECKING:
+    from logging import Logger
 
 _NEEDS = {"http": "Network", "files": "Files", "secrets": "Secrets", "storage": "Storage", "processes": "Processes"}
 
 
 def _no_progress(_done: float, _total: float | None, _note: str) -> None:
     """Where nobody listens, progress is dropped."""
+
+
+def _log_of_tools() -> Logger:
+    # In the function: 4 ms of start-up that only a running tool needs.
+    from logging import getLogger  # noqa: PLC0415
+
+    return getLogger("ringfence.tool")
 
 
 class DeclaredSecrets(Mapping[str, SecretRef]):
@@ -50,7 +59,7 @@ class Context:
     session: str
     idempotency_key: str
     clients: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    log: logging.Logger = field(default_factory=lambda: logging.getLogger("ringfence.tool"))
+    log: Logger = field(default_factory=_log_of_tools)
     report: Callable[[float, float | None, str], None] = _no_progress
 
     @property

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
-from pathlib import Path
 from typing import Literal
 
 from ringfence.errors import CallRefused, DeclarationRefused
@@ -221,7 +220,8 @@ def _public_suffix_rules() -> str:
     # In the function, and searched as text: building the library's index takes 40 ms, and each jail would pay for it.
     from publicsuffixlist import PSLFILE  # noqa: PLC0415
 
-    return "\n" + Path(PSLFILE).read_text(encoding="utf-8")
+    with open(PSLFILE, encoding="utf-8") as rules:
+        return "\n" + rules.read()
 
 
 def _shown(text: str) -> str:
