@@ -1,0 +1,66 @@
+"""One side of a comparison: a thing that can be run so many times, or for so long.
+
+Takes: a function.  Gives: how long each call took, or how many calls fitted.
+Never: counts the first calls after a wait; the processor's caches are still cold then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Any, NamedTuple, Protocol
+
+LEAD_IN = 3
+
+
+class Pace(NamedTuple):
+    """How many calls were made, and in how many nanoseconds."""
+
+    calls: int
+    taken: int
+
+
+class Side(Protocol):
+    """Something to be measured beside something else."""
+
+    @property
+    def name(self) -> str: ...
+
+    def times(self, calls: int) -> Sequence[int]:
+        """How long each of so many calls took, in nanoseconds."""
+        ...
+
+    def pace(self, seconds: float) -> Pace:
+        """How many calls fit into about this many seconds."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Local:
+    """A function of this process."""
+
+    name: str
+    function: Callable[[], Any]
+
+    def times(self, calls: int) -> Sequence[int]:
+        function, clock = self.function, perf_counter_ns
+        for _ in range(LEAD_IN):
+            function()
+        taken: list[int] = []
+        for _ in range(calls):
+            before = clock()
+            function()
+            taken.append(clock() - before)
+        return taken
+
+    def pace(self, seconds: float) -> Pace:
+        function, clock = self.function, perf_counter_ns
+        for _ in range(LEAD_IN):
+            function()
+        began, calls = clock(), 0
+        end = began + int(seconds * 1e9)
+        while clock() < end:
+            function()
+            calls += 1
+        return Pace(calls, clock() - began)
