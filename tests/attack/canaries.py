@@ -1,0 +1,101 @@
+"""Things on this machine that a jailed tool must not reach, set out for as long as a campaign lasts.
+
+Takes: nothing.  Gives: a folder that everybody may read, and where each canary is.  Never: leaves one behind.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import secrets
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+ENVIRONMENT_NAME = "CANARY"
+_IPC_PRIVATE, _IPC_CREAT, _IPC_RMID, _SHM_BYTES = 0, 0o1000, 0, 4096
+
+
+@contextmanager
+def public_folder() -> Iterator[Path]:
+    """A folder outside `/tmp`, which every jail covers anyway, that any user may enter."""
+    folder = Path(tempfile.mkdtemp(prefix="ringfence-attack-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def set_out(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The secret, and the canaries that hold it; readable by every user, so that only a jail keeps it."""
+    secret = f"canary-{secrets.token_hex(16)}"
+    file = folder / "secret"
+    file.write_text(secret, encoding="utf-8")
+    file.chmod(0o644)
+    with ExitStack() as stack:
+        tcp = stack.enter_context(_listening(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0)))
+        udp = stack.enter_context(_listening(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0)))
+        pathname = str(folder / "socket")
+        stack.enter_context(_listening(socket.AF_UNIX, socket.SOCK_STREAM, pathname))
+        Path(pathname).chmod(0o777)
+        abstract = f"ringfence-{secrets.token_hex(8)}"
+        stack.enter_context(_listening(socket.AF_UNIX, socket.SOCK_STREAM, "\0" + abstract))
+        yield (
+            secret,
+            {
+                "secret_file": str(file),
+                "secret_backwards": secret[::-1],
+                "environment_name": ENVIRONMENT_NAME,
+                "launcher_pid": 0,
+                "tcp_port": tcp.getsockname()[1],
+                "udp_port": udp.getsockname()[1],
+                "unix_socket": pathname,
+                "abstract_socket": abstract,
+                "shared_memory_id": stack.enter_context(_shared_memory(secret)),
+                "shared_memory_file": stack.enter_context(_shared_file(secret)),
+            },
+        )
+
+
+@contextmanager
+def _listening(family: int, kind: int, address: Any) -> Iterator[socket.socket]:
+    with socket.socket(family, kind) as server:
+        server.bind(address)
+        if kind == socket.SOCK_STREAM:
+            server.listen(64)
+        yield server
+
+
+@contextmanager
+def _shared_memory(secret: str) -> Iterator[int]:
+    """A System V segment that every user may attach."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmat.restype = ctypes.c_void_p
+    segment = libc.shmget(_IPC_PRIVATE, _SHM_BYTES, _IPC_CREAT | 0o666)
+    if segment < 0:
+        raise OSError(ctypes.get_errno(), "shmget")
+    try:
+        at = libc.shmat(segment, None, 0)
+        ctypes.memmove(at, secret.encode(), len(secret))
+        libc.shmdt(ctypes.c_void_p(at))
+        yield segment
+    finally:
+        libc.shmctl(segment, _IPC_RMID, None)
+
+
+@contextmanager
+def _shared_file(secret: str) -> Iterator[str]:
+    path = f"/dev/shm/ringfence-{secrets.token_hex(8)}"
+    with open(path, "x", encoding="utf-8") as file:
+        file.write(secret)
+    os.chmod(path, 0o644)
+    try:
+        yield path
+    finally:
+        os.unlink(path)
