@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 
 from ringfence.inside import wire
+from ringfence.sandbox.groups import Used
 from ringfence.sandbox.spare import Spare
 
 _CHUNK = 262_144
@@ -36,6 +37,7 @@ class Said:
     fault: tuple[str, str] | None
     printed: bytes
     record: Record | None
+    used: Used | None
     wall_seconds: float
 
 
@@ -50,6 +52,7 @@ class Exchange:
         self._printed = bytearray()
         self._fault: tuple[str, str] | None = None
         self._record: Record | None = None
+        self._used: Used | None = None
         self._closed = False
         self._left = memoryview(frames)
         self.over: asyncio.Future[Said] = self._loop.create_future()
@@ -68,9 +71,9 @@ class Exchange:
         if not self.over.done():
             self._alarm = self._loop.call_later(_SECONDS_TO_DIE, self._finish)
 
-    def ended(self, record: Record) -> None:
+    def ended(self, record: Record, *, used: Used | None) -> None:
         """The warden's word: the process is gone, so whatever it said is here by now."""
-        self._record = record
+        self._record, self._used = record, used
         if self._fault is None:
             self._drain()
         self._finish()
@@ -153,6 +156,7 @@ class Exchange:
                     fault=self._fault,
                     printed=bytes(self._printed),
                     record=self._record,
+                    used=self._used,
                     wall_seconds=time.perf_counter() - self._started,
                 )
             )

@@ -60,19 +60,18 @@ class Groups:
         self._all.append(lent)
         return lent
 
-    def used(self, lent: Lent) -> Used:
+    def give_back(self, lent: Lent) -> Used:
+        """Take a group back and say what it measured; one that cannot be set to zero is not lent again."""
         usage = cgroups.read_usage(lent.group)
-        kills = (usage.memory_kills or 0) - lent.kills_before
-        return Used(peak_memory_bytes=usage.peak_memory_bytes, memory_kills=kills)
-
-    def give_back(self, lent: Lent) -> None:
-        """Take a group back; one that cannot be set to zero is not lent again."""
-        lent.kills_before = cgroups.read_usage(lent.group).memory_kills or 0
+        kills = usage.memory_kills or 0
+        used = Used(peak_memory_bytes=usage.peak_memory_bytes, memory_kills=kills - lent.kills_before)
+        lent.kills_before = kills
         if cgroups.forget_peak(lent.group):
             self._free.setdefault(lent.limits, []).append(lent)
         else:
             self._all.remove(lent)
             cgroups.remove(lent.group)
+        return used
 
     def close(self) -> None:
         """Remove every group; OSError where somebody still lives in one."""

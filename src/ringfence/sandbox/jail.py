@@ -7,6 +7,7 @@ before the jail was measured, or hands a call to a process that was not seen con
 from __future__ import annotations
 
 import asyncio
+import mmap
 import socket
 import time
 from collections.abc import Mapping
@@ -103,8 +104,18 @@ class Jail:
         return self._spares.failure
 
     @property
-    def warden(self) -> int | None:
-        return self._warden.pid if self._warden else None
+    def uid(self) -> int:
+        return self._order.uid
+
+    def held_bytes(self) -> int:
+        """Memory that only this jail's zygote holds, roughly: pages it shares with the fork server count too."""
+        assert self._zygote is not None
+        try:
+            with open(f"/proc/{self._zygote.pid}/statm", encoding="ascii") as table:
+                resident, shared = map(int, table.read().split()[1:3])
+        except (FileNotFoundError, ProcessLookupError):
+            return 0
+        return (resident - shared) * mmap.PAGESIZE
 
     async def open(self) -> None:
         """Every step that must succeed before the first call."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.sandbox.exchange import Exchange, Record, Said
-from ringfence.sandbox.groups import Lent
+from ringfence.sandbox.groups import Lent, Used
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_pid, request
@@ -30,7 +30,7 @@ class Spares:
         *,
         check: Callable[[int], Sighting],
         lend: Callable[[int], Lent | None],
-        give_back: Callable[[Lent], None],
+        give_back: Callable[[Lent], Used],
     ) -> None:
         self._control = control
         # One, for the measuring; tool code must be imported before more of them make sense.
@@ -98,14 +98,13 @@ class Spares:
         """The warden says that a process of this jail ended."""
         exchange = self._serving.pop(inner_pid, None)
         spare = self._living.pop(inner_pid, None)
+        used = self._give_back(spare.group) if spare is not None and spare.group is not None else None
         if exchange is not None:
-            exchange.ended(record)
+            exchange.ended(record, used=used)
         elif spare is not None and spare in self._ready:
             self._ready.remove(spare)
             spare.ends.close()
             spare.process.let_go()
-        if spare is not None and spare.group is not None:
-            self._give_back(spare.group)
 
     def close(self, reason: RingfenceError) -> None:
         """Nothing more comes from this jail: whoever waits is told why, whoever serves is killed."""

@@ -1,0 +1,192 @@
+"""All jails of one host: made when a call needs one, kept warm, let go by memory, and gone at the end.
+
+Takes: whose call it is, from which source, in which blueprint.  Gives: what the call said.  Never: lets two agents,
+sources or blueprints share a jail, or leaves anything behind when it is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ringfence.errors import CallRefused
+from ringfence.inside.layout import Order
+from ringfence.kernel import cgroups
+from ringfence.sandbox.blueprint import Blueprint
+from ringfence.sandbox.exchange import Said
+from ringfence.sandbox.forkserver import ForkServer
+from ringfence.sandbox.groups import Groups
+from ringfence.sandbox.identities import Identities
+from ringfence.sandbox.installation import Installation, this_installation
+from ringfence.sandbox.jail import Jail, Setting, build_jail
+from ringfence.sandbox.posture import Baseline, Posture, Sighting
+from ringfence.sandbox.snapshot import Snapshots
+from ringfence.sandbox.spares import answer_of
+from ringfence.sandbox.turns import Turns
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolBounds:
+    """How much a host keeps and lets in."""
+
+    spares: int = 4
+    running: int = field(default_factory=lambda: max(4, 2 * (os.cpu_count() or 1)))
+    waiting: int = 256
+    memory_bytes: int = 1 << 30
+    jails: int = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """What a jail belongs to; nothing else ever enters it."""
+
+    agent: str
+    source: str
+    blueprint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One call for a jail: whose, from which source, behind which walls; `contract` is a tool and its fingerprint."""
+
+    agent: str
+    source: str
+    blueprint: Blueprint
+    frames: bytes
+    contract: tuple[str, str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """What one call said, and who was seen saying it."""
+
+    said: Said
+    seen: Sighting
+    posture: Posture
+
+
+class Pool:
+    """Owns the fork server, the control groups and every jail."""
+
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        *,
+        bounds: PoolBounds | None = None,
+        identities: Identities | None = None,
+        installation: Installation | None = None,
+    ) -> None:
+        self.installation = installation or this_installation()
+        self._snapshots = snapshots
+        self._bounds = bounds or PoolBounds()
+        self._identities = identities or Identities()
+        self._turns = Turns(running=self._bounds.running, waiting=self._bounds.waiting)
+        self._groups = Groups(hierarchy=cgroups.find())
+        self._setting: Setting | None = None
+        self._starting = asyncio.Lock()
+        self._jails: dict[Key, Jail] = {}
+        self._building: dict[Key, asyncio.Task[Jail]] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def warm(self) -> Setting:
+        """Start the fork server, unless it runs."""
+        async with self._starting:
+            if self._closed:
+                raise CallRefused("the sandbox is closed", code="cancelled")
+            if self._setting is None or self._setting.server.gone:
+                if self._setting is not None:
+                    await self._setting.server.close()
+                server = await ForkServer.start(self.installation)
+                self._setting = Setting(
+                    server=server, baseline=Baseline.of(server.pid), groups=self._groups, spares=self._bounds.spares
+                )
+            return self._setting
+
+    async def serve(self, request: Request) -> Served:
+        """One call: wait for a turn, find or build the jail, hand over the job, hear the answer."""
+        async with self._turns.turn(request.agent):
+            jail = await self._jail(request)
+            _require_contract(request, jail.opened.fingerprints)
+            exchange = await jail.begin(request.frames, wall_seconds=request.blueprint.wall_seconds)
+            try:
+                said = await answer_of(exchange)
+            finally:
+                jail.refill()
+            return Served(said=said, seen=exchange.spare.seen, posture=jail.opened.posture)
+
+    async def _jail(self, request: Request) -> Jail:
+        """The jail of this agent, source and blueprint; built once, however many ask at the same time."""
+        key = Key(agent=request.agent, source=request.source, blueprint=request.blueprint.hash)
+        jail = self._jails.get(key)
+        if jail is not None and jail.failure is None:
+            return jail
+        if jail is not None:
+            self._let_go(key)
+        building = self._building.get(key)
+        if building is None:
+            building = asyncio.ensure_future(self._build(key, blueprint=request.blueprint))
+            self._building[key] = building
+            building.add_done_callback(lambda _: self._building.pop(key, None))
+        return await asyncio.shield(building)
+
+    async def close(self) -> None:
+        """End every process and remove every group; raises if anything is left."""
+        self._closed = True
+        for building in list(self._building.values()):
+            building.cancel()
+        await asyncio.gather(*self._building.values(), return_exceptions=True)
+        for key in list(self._jails):
+            self._let_go(key)
+        await asyncio.gather(*self._closing)
+        if self._setting is not None:
+            await self._setting.server.close()
+            self._setting = None
+        self._groups.close()
+
+    async def _build(self, key: Key, *, blueprint: Blueprint) -> Jail:
+        snapshot = self._snapshots.find(key.source)
+        setting = await self.warm()
+        await self._make_room()
+        uid, gid = self._identities.lend()
+        order = Order(layout=blueprint.layout, source=str(snapshot.folder), module=snapshot.module, uid=uid, gid=gid)
+        try:
+            jail = await build_jail(order, setting=setting)
+        except BaseException:
+            self._identities.give_back(uid)
+            raise
+        if self._closed:
+            await jail.close()
+            raise CallRefused("the sandbox is closed", code="cancelled")
+        self._jails[key] = jail
+        return jail
+
+    async def _make_room(self) -> None:
+        """Let idle jails go, the longest unused first, until the others fit."""
+        while len(self._jails) >= self._bounds.jails or self._held_bytes() > self._bounds.memory_bytes:
+            idle = [(jail.last_used, key) for key, jail in self._jails.items() if not jail.busy]
+            if not idle:
+                return
+            self._let_go(min(idle, key=lambda each: each[0])[1])
+
+    def _held_bytes(self) -> int:
+        return sum(jail.held_bytes() for jail in self._jails.values())
+
+    def _let_go(self, key: Key) -> None:
+        jail = self._jails.pop(key)
+        closing = asyncio.ensure_future(self._close(jail))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
+    async def _close(self, jail: Jail) -> None:
+        await jail.close()
+        self._identities.give_back(jail.uid)
+
+
+def _require_contract(request: Request, fingerprints: Mapping[str, str]) -> None:
+    """Refuse a tool that the jail imported differently from how it was registered."""
+    if request.contract is not None and fingerprints.get(request.contract[0]) != request.contract[1]:
+        message = f"tool `{request.contract[0]}` is not, in the jail, the contract that was registered"
+        raise CallRefused(message, code="definition_changed")

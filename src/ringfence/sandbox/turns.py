@@ -1,0 +1,72 @@
+"""Who may run next: a bound on calls at once, a bound on those that wait, and every agent in turn.
+
+Takes: an agent's name.  Gives: a turn, or `queue_full`.  Never: lets one agent's queue hold up another's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from ringfence.errors import CallRefused
+
+
+class Turns:
+    """Counts calls; agents that wait are served one call each, round and round."""
+
+    def __init__(self, *, running: int, waiting: int) -> None:
+        self._free = running
+        self._most_waiting = waiting
+        self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @property
+    def waiting(self) -> int:
+        return sum(map(len, self._queues.values()))
+
+    @asynccontextmanager
+    async def turn(self, agent: str) -> AsyncIterator[None]:
+        """Hold a turn for as long as the block runs."""
+        await self._take(agent)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _take(self, agent: str) -> None:
+        if self._free > 0:
+            self._free -= 1
+            return
+        if self.waiting >= self._most_waiting:
+            raise CallRefused(f"{self._most_waiting} calls wait already", code="queue_full")
+        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(agent, deque()).append(mine)
+        try:
+            await mine
+        except asyncio.CancelledError:
+            self._leave(agent, mine)
+            raise
+
+    def _leave(self, agent: str, mine: asyncio.Future[None]) -> None:
+        if mine.done() and not mine.cancelled():
+            # The turn came in the same moment; it must not be lost.
+            self._pass_on()
+            return
+        queue = self._queues.get(agent, deque())
+        if mine in queue:
+            queue.remove(mine)
+        if not queue:
+            self._queues.pop(agent, None)
+
+    def _pass_on(self) -> None:
+        while self._queues:
+            agent, queue = next(iter(self._queues.items()))
+            following = queue.popleft()
+            self._queues.pop(agent)
+            if queue:
+                self._queues[agent] = queue
+            if not following.done():
+                following.set_result(None)
+                return
+        self._free += 1
