@@ -6,6 +6,8 @@ Never: asks twice for the same call in one session, and never again for one that
 
 from __future__ import annotations
 
+from datetime import UTC
+
 from ringfence.approvals.inbox import Approval, ApprovalStatus
 from ringfence.approvals.warrant import Warrant, warrant_for_allowed, warrant_from_votes
 from ringfence.errors import CallRefused
@@ -70,7 +72,7 @@ async def _ask(parts: Parts, case: Case) -> Waiting:
     decision = case.known_verdict.decision
     electorate = parts.rulings.electorate
     electorate.require(decision, proposers=case.proposers)
-    expires_at = case.at + parts.rulings.approval_lifetime
+    expires_at = (case.at + parts.rulings.approval_lifetime).astimezone(UTC)  # spelled as it will be read back
     card = case.card(approval_id=new_id("apr"), expires_at=expires_at.isoformat())
     approval = Approval(
         id=card.approval_id,

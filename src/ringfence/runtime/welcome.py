@@ -15,12 +15,12 @@ class Welcome:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._sessions: set[str] = set()
+        self._entered: set[Identity] = set()
         self._told: set[tuple[str, str | None]] = set()
 
     async def enter(self, identity: Identity) -> None:
         """Before a session's first call: all that the call will rest on."""
-        if identity.session in self._sessions:
+        if identity in self._entered:
             return
         await self._parts.store.open_session(
             identity.session, agent=identity.agent, binding=identity.binding, user=identity.user
@@ -28,7 +28,7 @@ class Welcome:
         events = self._news(identity)
         if events:
             await self._parts.store.append(events)
-        self._sessions.add(identity.session)
+        self._entered.add(identity)
         self._told.add((identity.agent, identity.binding))
 
     def _news(self, identity: Identity) -> list[AuditEvent]:
