@@ -117,8 +117,11 @@ async def _seen(runtime: Runtime, approval_id: str, *, word: Word, config: Confi
     found = await _waiting(runtime, approval_id)
     if not as_json:
         show_card(found, electorate=config.electorate)
-        if word == "approve" and sys.stdin.isatty() and sys.stdout.isatty():
-            click.confirm("Approve exactly this?", abort=True)
+        asks = word == "approve" and sys.stdin.isatty() and sys.stdout.isatty()
+        if asks and not click.confirm("Approve exactly this?"):
+            raise VoteRefused(
+                "you did not approve, and no vote was given", remedy="`ringfence approvals reject` says no"
+            )
     return found.digest
 
 

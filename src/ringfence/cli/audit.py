@@ -18,7 +18,7 @@ from ringfence.audit.verify import Report
 from ringfence.cli.ending import COMPLETED, PROBLEMS
 from ringfence.cli.opening import chosen_config, records_only, with_runtime
 from ringfence.cli.options import config_option, json_option
-from ringfence.cli.printing import decided, emit_json, emit_line, facts, say
+from ringfence.cli.printing import counted, decided, emit_json, emit_line, facts, say
 from ringfence.errors import Misuse, TrailUnavailable
 from ringfence.runtime import Runtime
 
@@ -83,13 +83,17 @@ def show_report(report: Report, *, key: str | None) -> None:
     """What verification found, and what it rests on."""
     if report.ok:
         anchored = "no anchor" if report.anchored is None else f"{report.anchored} in the anchor"
-        decided("completed", f"{report.events} events in a whole chain, {report.checkpoints} checkpoints, {anchored}")
+        signed = f"{counted(report.checkpoints, 'checkpoint')} ({anchored})"
+        decided("ok:", f"{counted(report.events, 'event')} in whole chains, {signed}")
     else:
-        decided("failed", f"the trail is broken: {len(report.problems)} problems")
+        decided("problem:", f"the trail is broken: {counted(len(report.problems), 'problem')}")
         for problem in report.problems:
             say("  -", problem)
     facts(
-        [("key", report.key), ("after the last checkpoint", f"{report.uncovered} events" if report.uncovered else None)]
+        [
+            ("key", report.key),
+            ("after the last checkpoint", counted(report.uncovered, "event") if report.uncovered else None),
+        ]
     )
     if report.ok and key is None:
         say("  the key was read on this machine; give the fingerprint that you keep elsewhere as --key")
@@ -112,7 +116,7 @@ def export(output: str | None) -> int:
 
     count = with_runtime(work, config=config)
     if output:
-        say(f"{count} events written to", output)
+        say(counted(count, "event"), "written to", output)
     return COMPLETED
 
 

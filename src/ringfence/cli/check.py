@@ -15,7 +15,7 @@ from ringfence.assembly import Config
 from ringfence.cli.ending import COMPLETED, PROBLEMS, WARNINGS
 from ringfence.cli.opening import chosen_config, with_runtime
 from ringfence.cli.options import config_option, json_option, login_name, person_option
-from ringfence.cli.printing import decided, emit_json, say, say_block
+from ringfence.cli.printing import counted, decided, emit_json, say, say_block
 from ringfence.cli.wary import warnings_about
 from ringfence.errors import ConfigInvalid, Misuse, RingfenceError
 from ringfence.runtime import Runtime
@@ -94,10 +94,10 @@ def _draw(found: Checked) -> None:
         say_block(f"error: {error}")
     for warning in found.warnings:
         say_block(f"warning: {warning}")
-    counted = f"{found.tools} tools, {found.agents} agents"
+    warnings = counted(len(found.warnings), "warning")
     if found.errors:
-        decided("failed", f"{len(found.errors)} errors, {len(found.warnings)} warnings; nothing would be loaded")
+        decided("problem:", f"{counted(len(found.errors), 'error')}, {warnings}; nothing would be loaded")
     else:
-        decided("completed", f"{counted}, {len(found.warnings)} warnings")
+        decided("ok:", f"{counted(found.tools, 'tool')}, {counted(found.agents, 'agent')}, {warnings}")
     if found.accepted_by and not found.errors:
         say("every tool is accepted by", found.accepted_by)

@@ -16,20 +16,20 @@ from ringfence.cli.options import json_option
 from ringfence.cli.printing import decided, emit_json, facts, heading, table
 from ringfence.kernel.probe import Finding, KernelOffer, probe
 
-_FULL = "the posture `full`"
-PURPOSES: dict[str, tuple[str, str]] = {
-    "landlock": ("any jail", "no file outside the grant can be opened"),
-    "seccomp": ("any jail", "no system call outside the table can be made"),
-    "openat2": ("any jail", "no path trick leaves a granted folder"),
-    "user namespace": (_FULL, "the other namespaces can be made without root"),
-    "mount namespace": (_FULL, "the rest of the file system is not even there"),
-    "pid namespace": (_FULL, "other processes cannot be seen, and the whole tree ends together"),
-    "network namespace": (_FULL, "there is no network device at all"),
-    "ipc namespace": (_FULL, "no memory is shared with others"),
-    "hostname namespace": (_FULL, "the machine's name stays unknown"),
-    "mount_setattr": (_FULL, "mounts are read-only all the way down"),
+# What the jail is made of: without any one of these no tool runs.
+NEEDED: dict[str, str] = {
+    "landlock": "no file outside the grant can be opened",
+    "seccomp": "no system call outside the table can be made",
+    "openat2": "no path trick leaves a granted folder",
+    "user namespace": "a jail can be made without root",
+    "mount namespace": "the rest of the file system is not even there",
+    "pid namespace": "other processes cannot be seen, and the whole tree ends together",
+    "network namespace": "there is no network device at all",
+    "ipc namespace": "no memory is shared with others",
+    "hostname namespace": "the machine's name stays unknown",
+    "mount_setattr": "mounts are read-only all the way down",
 }
-_ACCOUNTING = ("limits by control group", "memory, processes and processor time are counted for the whole tree")
+_COUNTED = "use is counted for the whole tree, and not for each process alone"
 
 
 @click.command("doctor")
@@ -37,20 +37,13 @@ _ACCOUNTING = ("limits by control group", "memory, processes and processor time 
 def command(as_json: bool) -> int:
     """Try what this machine's kernel offers a jail. Exit 0 where tools can be jailed, else 1."""
     offer = probe() if sys.platform == "linux" else KernelOffer(landlock_version=0, findings=())
-    posture = _posture(offer)
+    # What a jail really enforces is measured again for every call; this only says whether one can be tried.
+    posture = "full" if all(map(offer.works, NEEDED)) else None
     if as_json:
         emit_json(_document(offer, posture=posture))
     else:
         _draw(offer, posture=posture)
     return COMPLETED if posture else PROBLEMS
-
-
-def _posture(offer: KernelOffer) -> str | None:
-    """The best posture that the findings allow; a call's own posture is measured when it runs."""
-    working = {name for name in PURPOSES if offer.works(name)}
-    if not all(name in working for name, (needed, _) in PURPOSES.items() if needed == "any jail"):
-        return None
-    return "full" if len(working) == len(PURPOSES) else "confined"
 
 
 def _document(offer: KernelOffer, *, posture: str | None) -> dict[str, Any]:
@@ -63,7 +56,7 @@ def _document(offer: KernelOffer, *, posture: str | None) -> dict[str, Any]:
                 "name": each.name,
                 "works": each.works,
                 "missing": each.missing,
-                "needed_for": _purpose(each)[0],
+                "needed": each.name in NEEDED,
                 "remedy": None if each.works else each.remedy,
             }
             for each in offer.findings
@@ -71,18 +64,19 @@ def _document(offer: KernelOffer, *, posture: str | None) -> dict[str, Any]:
     }
 
 
-def _purpose(finding: Finding) -> tuple[str, str]:
-    return PURPOSES.get(finding.name, _ACCOUNTING)
-
-
 def _draw(offer: KernelOffer, *, posture: str | None) -> None:
-    rows = [(each.name, "works" if each.works else "missing", *_purpose(each)) for each in offer.findings]
-    table(("mechanism", "here", "needed for", "then"), rows)
+    table(("mechanism", "here", "needed", "with it"), [_row(each) for each in offer.findings])
     for each in offer.missing():
         heading(f"{each.name} is missing")
         facts([("because", each.missing), ("remedy", each.remedy)])
     heading(platform.system(), platform.release(), platform.machine(), f"Landlock {offer.landlock_version}")
     if posture is None:
-        decided("failed", "tools cannot be jailed here, so none will run")
+        decided("problem:", "tools cannot be jailed here, so none will run")
     else:
-        decided("completed", f"tools can be jailed here, in the posture `{posture}`")
+        decided("ok:", f"tools can be jailed here, in the posture `{posture}`")
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    here = "works" if finding.works else "missing"
+    needed = "yes" if finding.name in NEEDED else "better"
+    return finding.name, here, needed, NEEDED.get(finding.name, _COUNTED)

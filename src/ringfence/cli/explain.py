@@ -40,13 +40,13 @@ def command(agent: str, tool: str, arguments: str, binding: str | None, user: st
     if as_json:
         emit_json({**explanation.as_dict(), "hidden": vars(hidden) if hidden else None})
     else:
-        show_explanation(explanation, subject=f"{agent} calls {tool}", hidden=hidden)
+        show_explanation(explanation, subject=f"{agent} calling {tool}", hidden=hidden)
     return COMPLETED
 
 
 def show_explanation(explanation: Explanation, *, subject: str, hidden: Hidden | None = None) -> None:
     """The decision first, then what it rests on."""
-    decided(explanation.decision.word, f": {subject}", f"[{explanation.code}]" if explanation.code else "")
+    decided(explanation.decision.word, "for", subject, f"[{explanation.code}]" if explanation.code else "")
     facts([("because", explanation.message), ("hidden", f"{hidden.reason}: {hidden.message}" if hidden else None)])
     if explanation.reasons:
         reasons = [*explanation.reasons, *explanation.shadow]

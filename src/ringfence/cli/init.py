@@ -19,7 +19,7 @@ from ringfence.cli.project import make_project
 def command(folder: Path) -> int:
     """Write a small working project into DIR (default: here). Nothing is overwritten."""
     project = make_project(folder)
-    decided("completed", "a project in", str(project.folder))
+    decided("ok:", "a project in", str(project.folder))
     facts((name, _ABOUT[name]) for name in project.files)
     heading("the key that signs the audit trail")
     say(f"  {project.fingerprint}")

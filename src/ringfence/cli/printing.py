@@ -25,6 +25,8 @@ _STYLES = {
     "approve": "yellow",
     "approve_twice": "yellow",
     "deny": "red",
+    "ok": "bold green",
+    "problem": "bold red",
     "completed": "bold green",
     "waiting": "bold yellow",
     "refused": "bold red",
@@ -46,6 +48,10 @@ def say_block(text: str) -> None:
         say(line)
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def heading(*words: object) -> None:
     say()
     say(*words, style="bold")
@@ -53,7 +59,7 @@ def heading(*words: object) -> None:
 
 def decided(word: str, *rest: object) -> None:
     """A line that begins with a decision or an outcome, in its colour."""
-    line = Text(visible(word), style=_STYLES.get(word, "bold"))
+    line = Text(visible(word), style=_STYLES.get(word.rstrip(":"), "bold"))
     line.append(" ".join(["", *(visible(str(part)) for part in rest)]), style="default")
     _console().print(line, soft_wrap=True)
 

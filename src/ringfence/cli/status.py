@@ -10,7 +10,7 @@ import click
 from ringfence.cli.ending import COMPLETED
 from ringfence.cli.opening import chosen_config, with_runtime
 from ringfence.cli.options import binding_option, config_option, json_option
-from ringfence.cli.printing import emit_json, heading, say, table
+from ringfence.cli.printing import counted, emit_json, heading, say, table
 from ringfence.runtime import Runtime
 from ringfence.runtime.status import AgentStatus, tool_document
 
@@ -40,7 +40,7 @@ def show_status(status: AgentStatus) -> None:
     """One agent's tools, visible and hidden."""
     on = f" on {status.binding}" if status.binding else ""
     owner = f"owner {status.owner}" if status.owner else "no owner"
-    heading(f"agent {status.agent}{on} ({owner}): {len(status.tools)} tools, {len(status.hidden)} hidden")
+    heading(f"agent {status.agent}{on} ({owner}): {counted(len(status.tools), 'tool')}, {len(status.hidden)} hidden")
     if status.tools:
         rows = [tool_document(tool) for tool in status.tools]
         columns = ("tool", "class", "egress", "least decision", "trust")

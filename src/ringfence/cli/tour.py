@@ -78,7 +78,7 @@ class Visit:
     async def decision(self) -> bool:
         heading("2. Every decision has its reasons, and the strictest wins (ringfence explain)")
         explanation = await self._runtime.explain("ana", "refund", _LARGE_REFUND)
-        show_explanation(explanation, subject="ana refunds 600.00")
+        show_explanation(explanation, subject="ana refunding 600.00")
         return explanation.decision.votes == 2
 
     async def hidden(self) -> bool:
