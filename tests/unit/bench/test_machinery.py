@@ -11,7 +11,7 @@ from bench.__main__ import load, main, names
 from bench.harness.python import Fresh, can_import, real_binary
 from bench.harness.worker import Worker, WorkerLost, find_peer
 
-pytestmark = pytest.mark.req("HOUSE-10")
+pytestmark = pytest.mark.req("HOUSE-11")
 
 
 def test_every_plain_file_is_a_bench() -> None:

@@ -9,7 +9,7 @@ import pytest
 from bench.harness.rounds import FEWEST_ROUNDS, WARM_UP, alternate, round_robin
 from bench.harness.sides import LEAD_IN, Local, Pace
 
-pytestmark = pytest.mark.req("HOUSE-10")
+pytestmark = pytest.mark.req("HOUSE-11")
 
 
 @dataclass

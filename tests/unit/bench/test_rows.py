@@ -8,7 +8,7 @@ import pytest
 from bench.harness.rows import Goal, Row, at_least, at_most
 from bench.harness.table import as_json, as_text
 
-pytestmark = pytest.mark.req("HOUSE-10")
+pytestmark = pytest.mark.req("HOUSE-11")
 
 
 def row(*, goal: Goal | None, measured: float | None) -> Row:

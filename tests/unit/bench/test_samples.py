@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bench.harness.samples import Samples, duration
 
-pytestmark = pytest.mark.req("HOUSE-10")
+pytestmark = pytest.mark.req("HOUSE-11")
 
 
 def test_the_median_is_the_smallest_time_that_half_of_all_do_not_exceed() -> None:
