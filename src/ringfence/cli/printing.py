@@ -58,10 +58,12 @@ def heading(*words: object) -> None:
 
 
 def decided(word: str, *rest: object) -> None:
-    """A line that begins with a decision or an outcome, in its colour."""
+    """A line that begins with a decision or an outcome, in its colour; what goes on over several lines goes on below."""
+    first, *more = " ".join(map(str, rest)).split("\n")
     line = Text(visible(word), style=_STYLES.get(word.rstrip(":"), "bold"))
-    line.append(" ".join(["", *(visible(str(part)) for part in rest)]), style="default")
-    _console().print(line, soft_wrap=True)
+    _console().print(line.append(f" {visible(first)}", style="default"), soft_wrap=True)
+    for below in more:
+        say(f"  {below}")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
