@@ -73,7 +73,7 @@ async def record_refused(parts: Parts, case: Case, refusal: RingfenceError) -> O
         return _refused(case, await _write_refusal(parts, case, refusal))
     except Exception as error:  # a refusal that cannot be recorded is still a refusal
         _log.exception("a refusal of call %s could not be recorded", case.id)
-        return _refused(case, _unavailable(error))
+        return _refused(case, unavailable(error))
 
 
 async def _write_refusal(parts: Parts, case: Case, refusal: RingfenceError) -> RingfenceError:
@@ -103,7 +103,8 @@ async def _move_refused(parts: Parts, case: Case, refusal: RingfenceError) -> No
         await parts.store.refuse(case.resumed.invocation, code=refusal.code, events=[decided])
 
 
-def _unavailable(error: Exception) -> TrailUnavailable:
+def unavailable(error: Exception) -> TrailUnavailable:
+    """Whatever the store raised, as what it means for a call: it cannot be recorded."""
     if isinstance(error, TrailUnavailable):
         return error
     return TrailUnavailable(f"the call could not be recorded: {type(error).__name__}")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ringfence.agents.view import ToolView
-from ringfence.errors import CODES, CallRefused, RingfenceError, TrailUnavailable
+from ringfence.errors import CODES, CallRefused, Misuse, RingfenceError
 from ringfence.runtime.approving import rejection, waiting
 from ringfence.runtime.case import new_id
 from ringfence.runtime.expiring import expire
@@ -20,6 +20,7 @@ from ringfence.runtime.invocation import Recorded, Status
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.pipeline import Pipeline
+from ringfence.runtime.recording import unavailable
 from ringfence.runtime.request import CallRequest, Identity, asked
 from ringfence.runtime.welcome import Welcome
 
@@ -69,12 +70,17 @@ class Session:
         if not _CALL_ID.fullmatch(invocation_id):
             return _refused("unknown", CallRefused(_NO_SUCH_CALL, code="approval_void"))
         try:
-            recorded = await self._parts.store.recorded(invocation_id)
-            if recorded is None or not self._is_mine(recorded):
-                return _refused(invocation_id, CallRefused(_NO_SUCH_CALL, code="approval_void"))
-            await self._welcome.enter(self._identity)
-        except TrailUnavailable as unavailable:
-            return _refused(invocation_id, unavailable)
+            return await self._resumed(invocation_id)
+        except Misuse:
+            raise
+        except Exception as error:  # the store cannot say, so nothing runs
+            return _refused(invocation_id, unavailable(error))
+
+    async def _resumed(self, invocation_id: str) -> Outcome:
+        recorded = await self._parts.store.recorded(invocation_id)
+        if recorded is None or not self._is_mine(recorded):
+            return _refused(invocation_id, CallRefused(_NO_SUCH_CALL, code="approval_void"))
+        await self._welcome.enter(self._identity)
         if recorded.status is Status.QUEUED:
             return await self._pipeline.call(self._request_of(recorded), resumed=recorded)
         return await self._standing(recorded)
@@ -85,8 +91,10 @@ class Session:
     async def _made(self, request: CallRequest) -> Outcome:
         try:
             await self._welcome.enter(self._identity)
-        except TrailUnavailable as unavailable:
-            return _refused(new_id("inv"), unavailable)
+        except Misuse:
+            raise
+        except Exception as error:  # without a session on record there is no call
+            return _refused(new_id("inv"), unavailable(error))
         return await self._pipeline.call(request)
 
     def _is_mine(self, recorded: Recorded) -> bool:
