@@ -58,7 +58,7 @@ def heading(*words: object) -> None:
 
 
 def decided(word: str, *rest: object) -> None:
-    """A line that begins with a decision or an outcome, in its colour; what goes on over several lines goes on below."""
+    """A line that begins with a decision or an outcome, in its colour; further lines go below it."""
     first, *more = " ".join(map(str, rest)).split("\n")
     line = Text(visible(word), style=_STYLES.get(word.rstrip(":"), "bold"))
     _console().print(line.append(f" {visible(first)}", style="default"), soft_wrap=True)
