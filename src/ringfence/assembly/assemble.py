@@ -51,7 +51,7 @@ async def open_runtime(
         store = _open_store(settled, now=now)
         stack.push_async_callback(store.close)
         sources = await stack.enter_async_context(open_sources(settled, dangerously_sandbox=dangerously_sandbox))
-        registry = await _register(settled, tools, sources=sources, store=store, accept_as=accept_as, now=now)
+        registry = await _register(tools, sources=sources, store=store, accept_as=accept_as, now=now)
         _require_true_examples(settled, registry)
         parts = Parts(
             registry=registry,
@@ -73,7 +73,6 @@ def _open_store(config: Config, *, now: Callable[[], datetime]) -> SqliteStore:
 
 
 async def _register(
-    config: Config,
     tools: Sequence[Tool],
     *,
     sources: Sources,
@@ -81,7 +80,7 @@ async def _register(
     accept_as: str | None,
     now: Callable[[], datetime],
 ) -> Registry:
-    offers = await sources.offers(config, tools, accept_as=accept_as)
+    offers = await sources.offers(tools, accept_as=accept_as)
     registry = register(offers, pins=await store.pins())
     if registry.registrations:
         await store.record_registrations(registry, events=registration_events(registry, at=now()))

@@ -6,6 +6,7 @@ Never: imports a module that a config names; a jail describes it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,52 +14,81 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ringfence.assembly.config import Config
-from ringfence.contract.fingerprint import digest
 from ringfence.contract.tool import Tool
-from ringfence.errors import ConfigInvalid, DeclarationRefused
 from ringfence.execution.sandbox import DenyAllSandbox, Sandbox
 from ringfence.registry.pins import Offered
+from ringfence.sandbox.describe import Described, Describer, home_of
+from ringfence.sandbox.local import LocalProcessSandbox
+from ringfence.sandbox.pool import Pool, PoolBounds
+from ringfence.sandbox.snapshot import Snapshots
 
 FROM_CODE = "code"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """What can describe tools, and what will run them."""
+    """What describes tools, and what will run them; they share their jails' fork server."""
 
+    config: Config
     sandbox: Sandbox
+    describer: Describer
 
-    async def offers(self, config: Config, tools: Sequence[Tool], *, accept_as: str | None) -> list[Offered]:
+    async def offers(self, tools: Sequence[Tool], *, accept_as: str | None) -> list[Offered]:
         """Every contract on offer: the config's modules first, then what code handed over."""
-        if config.tools.modules:
-            raise ConfigInvalid((f"{config.locate(('tools', 'modules'))}: no jail can describe these modules here",))
-        return [_handed_over(tool) for tool in tools]
+        path = module_path(self.config)
+        named = [await self.describer.describe(module, path=path) for module in self.config.tools.modules]
+        handed = await self._handed_over(tools)
+        return [
+            *_offered(named, accepted_by=accept_as, kind="module"),
+            *_offered(handed, accepted_by=accept_as or FROM_CODE, kind="code"),
+        ]
+
+    async def _handed_over(self, tools: Sequence[Tool]) -> Sequence[Described]:
+        """In a jail the contracts must be found again; where none will run, their source is only named."""
+        if isinstance(self.sandbox, LocalProcessSandbox):
+            return await self.describer.describe_declared(tools)
+        return [_named(tool) for tool in tools]
+
+
+def module_path(config: Config) -> list[Path]:
+    """Where modules are looked for: as the config says, else in its folder and then where this interpreter looks."""
+    return list(config.tools.path) or [config.root, *(Path(entry) for entry in sys.path if entry)]
 
 
 @asynccontextmanager
 async def open_sources(config: Config, *, dangerously_sandbox: Sandbox | None) -> AsyncIterator[Sources]:
-    """The sandbox of this configuration; none is configured unless the file says so."""
-    sandbox: Sandbox = dangerously_sandbox or DenyAllSandbox()
+    """The sandbox of this configuration; none runs anything unless the file says so."""
+    snapshots = Snapshots(config.state)
+    pool = Pool(snapshots, bounds=PoolBounds(spares=config.sandbox.spares))
+    sandbox = dangerously_sandbox or _configured(config, pool)
     try:
-        yield Sources(sandbox=sandbox)
+        yield Sources(config=config, sandbox=sandbox, describer=Describer(pool, snapshots=snapshots))
     finally:
         await sandbox.close()
+        await pool.close()
 
 
-def _handed_over(tool: Tool) -> Offered:
-    module, file = _home(tool)
-    return Offered(tool=tool, source=f"code:{module}", source_digest=digest(file.read_bytes()), accepted_by=FROM_CODE)
+def _configured(config: Config, pool: Pool) -> Sandbox:
+    if config.sandbox.kind == "deny":
+        return DenyAllSandbox()
+    passed_on = {name: os.environ[name] for name in config.sandbox.env if name in os.environ}
+    return LocalProcessSandbox(pool, environment=passed_on)
 
 
-def _home(tool: Tool) -> tuple[str, Path]:
-    """The module and file that a jail could import the tool from again."""
-    function = tool.implementation.function if tool.implementation else None
-    qualified = getattr(function, "__qualname__", "<nowhere>")
-    module = sys.modules.get(getattr(function, "__module__", ""))
-    file = getattr(module, "__file__", None)
-    if module is None or file is None or "<" in qualified:
-        raise DeclarationRefused(
-            f"tool `{tool.name}` cannot be imported again in a jail: it is not a plain function of a module file",
-            remedy="declare it at the top level of a module that has a file",
+def _named(tool: Tool) -> Described:
+    home = home_of(tool)
+    return Described(module=home.module, source=home.module, digest=home.read().digest, tools=(tool,))
+
+
+def _offered(described: Sequence[Described], *, accepted_by: str | None, kind: str) -> list[Offered]:
+    return [
+        Offered(
+            tool=tool,
+            source=f"{kind}:{each.module}",
+            source_digest=each.digest,
+            accepted_by=accepted_by,
+            acceptance="first_load" if accepted_by == FROM_CODE else "review",
         )
-    return module.__name__, Path(file)
+        for each in described
+        for tool in each.tools
+    ]

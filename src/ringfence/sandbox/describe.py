@@ -58,7 +58,7 @@ class Describer:
     async def describe_declared(self, tools: Sequence[Tool]) -> tuple[Described, ...]:
         """The sources of tools that a program hands over; the jail must find the very same contracts there."""
         described: list[Described] = []
-        homes = {tool.name: _home(tool) for tool in tools}
+        homes = {tool.name: home_of(tool) for tool in tools}
         for home in dict.fromkeys(homes.values()):
             found = await self._describe(home.read(), label=home.module)
             seen = {tool.name: tool for tool in found.tools}
@@ -111,7 +111,7 @@ def _contracts(reply: bytes, *, module: str) -> tuple[Tool, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Home:
+class Home:
     """Where a declared tool can be imported again: a module on the path, or one file under another name."""
 
     module: str
@@ -124,7 +124,8 @@ class _Home:
         return read_file(self.file, module=_MAIN_ALIAS.format(self.file.stem))
 
 
-def _home(tool: Tool) -> _Home:
+def home_of(tool: Tool) -> Home:
+    """Where a jail can import this tool again, or a refusal with the remedy."""
     function = tool.implementation.function if tool.implementation else None
     name = getattr(function, "__module__", None)
     module = sys.modules.get(name or "")
@@ -136,8 +137,8 @@ def _home(tool: Tool) -> _Home:
     if getattr(module, "__spec__", None) is not None and module.__spec__ is not None:
         name = module.__spec__.name
     if name == _MAIN or name is None:
-        return _Home(module=_MAIN, file=Path(file), folder=None)
-    return _Home(module=name, file=Path(file), folder=_import_folder(name, file=Path(file)))
+        return Home(module=_MAIN, file=Path(file), folder=None)
+    return Home(module=name, file=Path(file), folder=_import_folder(name, file=Path(file)))
 
 
 def _is_nested(function: Callable[..., Any] | None) -> bool:
