@@ -22,26 +22,21 @@ from ringfence.errors import Misuse
 @json_option
 def command(name: str | None, as_json: bool) -> int:
     """Run the measurement NAME, or all of them. Needs a source checkout."""
-    scripts = _scripts()
-    if name is not None and name not in scripts:
-        raise Misuse(f"there is no measurement `{name}`", remedy=f"choose one of {', '.join(scripts)}")
-    chosen = [scripts[name]] if name else list(scripts.values())
-    codes = [_run(script, as_json=as_json) for script in chosen]
-    return FAILED if any(codes) else COMPLETED
+    tree = _tree()
+    names = sorted(file.stem for file in (tree / "bench").glob("[a-z]*.py"))
+    if name is not None and name not in names:
+        raise Misuse(f"there is no measurement `{name}`", remedy=f"choose one of {', '.join(names)}")
+    words = [*([name] if name else []), *(["--json"] if as_json else [])]
+    done = subprocess.run([sys.executable, "-m", "bench", *words], cwd=tree, check=False)
+    return FAILED if done.returncode else COMPLETED
 
 
-def _scripts() -> dict[str, Path]:
-    """Every script of the source tree that this package was loaded from."""
+def _tree() -> Path:
+    """The source tree that this package was loaded from."""
     tree = Path(ringfence.__file__).resolve().parents[2]
-    found = sorted((tree / "bench").glob("[a-z]*.py")) if (tree / "pyproject.toml").is_file() else []
-    if not found:
+    if not (tree / "pyproject.toml").is_file() or not (tree / "bench").is_dir():
         raise Misuse(
             "the measurements are not part of the installed package",
             remedy="clone the source and run `make bench` there",
         )
-    return {script.stem: script for script in found}
-
-
-def _run(script: Path, *, as_json: bool) -> int:
-    sys.stdout.flush()
-    return subprocess.run([sys.executable, str(script), *(["--json"] if as_json else [])], check=False).returncode
+    return tree

@@ -20,7 +20,7 @@ def may_vote(approval: Approval, *, electorate: Electorate) -> list[str]:
 
 
 def card_document(approval: Approval, *, electorate: Electorate) -> dict[str, Any]:
-    return {**approval.document(), "may_vote": may_vote(approval, electorate=electorate)}
+    return {"id": approval.id, **approval.document(), "may_vote": may_vote(approval, electorate=electorate)}
 
 
 def show_card(approval: Approval, *, electorate: Electorate) -> None:
