@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -44,7 +44,7 @@ async def open_runtime(
     accept_as: str | None = None,
     dangerously_sandbox: Sandbox | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> AsyncIterator[Runtime]:
+) -> AsyncGenerator[Runtime, None]:
     """A runtime for this configuration. `accept_as` names the operator who vouches for every contract found now."""
     settled = load_config(config)
     async with AsyncExitStack() as stack:
@@ -119,7 +119,7 @@ async def _sign_off(store: SqliteStore) -> None:
 
 
 @asynccontextmanager
-async def _checkpoints(store: SqliteStore) -> AsyncIterator[None]:
+async def _checkpoints(store: SqliteStore) -> AsyncGenerator[None, None]:
     """Signs where the trail stands, every second, for as long as the runtime is open."""
     task = asyncio.create_task(_sign_regularly(store), name="ringfence-checkpoints")
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +56,7 @@ def module_path(config: Config) -> list[Path]:
 
 
 @asynccontextmanager
-async def open_sources(config: Config, *, dangerously_sandbox: Sandbox | None) -> AsyncIterator[Sources]:
+async def open_sources(config: Config, *, dangerously_sandbox: Sandbox | None) -> AsyncGenerator[Sources, None]:
     """The sandbox of this configuration; none runs anything unless the file says so."""
     snapshots = Snapshots(config.state)
     pool = Pool(snapshots, bounds=PoolBounds(spares=config.sandbox.spares))

@@ -59,10 +59,11 @@ def verify_trail(
     if anchored is not None:
         findings.extend(_anchor_problems(anchored, checkpoints=chain, key=key))
     walk = _Walk(expected=_expected(chain), findings=findings)
-    events = sum(1 for each in links if walk.step(each) is None)
+    for each in links:
+        walk.step(each)
     walk.finish()
     return Report(
-        events=events,
+        events=walk.events,
         checkpoints=len(chain),
         uncovered=walk.uncovered,
         anchored=None if anchored is None else len(anchored),
@@ -91,7 +92,7 @@ def _anchor_problems(lines: list[str], *, checkpoints: list[Checkpoint], key: Ed
         if anchored is None or not is_signed(anchored, key=key):
             yield f"line {position} of the anchor is not a checkpoint signed by {key_fingerprint(key)}"
         elif anchored.number not in kept:
-            yield f"checkpoint {anchored.number} is in the anchor and not in the store: the trail was cut or rolled back"
+            yield f"checkpoint {anchored.number} is in the anchor, not in the store: the trail was cut or rolled back"
         elif kept[anchored.number] != anchored:
             yield f"checkpoint {anchored.number} differs between anchor and store: the trail was replaced"
 
@@ -109,6 +110,7 @@ class _Walk:
         self._covered = _last_covered(expected)
         self._findings = findings
         self._head = Head(writer="")
+        self.events = 0
         self.uncovered = 0
 
     def step(self, link: Link) -> None:
@@ -118,6 +120,7 @@ class _Walk:
         promised = self._expected.pop((link.writer, link.seq), link.hash)
         if promised != link.hash:
             self._findings.add(f"{_name(link)} is not the event that a checkpoint names")
+        self.events += 1
         self.uncovered += link.seq > self._covered.get(link.writer, 0)
         self._head = head_of(link)
 

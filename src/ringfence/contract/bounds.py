@@ -7,13 +7,16 @@ Never: loosens a bound the author gave.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from ringfence.contract.shapes import is_object
 from ringfence.errors import DeclarationRefused
 
 STRING_CHARACTERS = 8_192
 COLLECTION_ITEMS = 1_000
 DEPTH = 16
+SCHEMA_DEPTH = 64
 INPUT_BYTES = 256 * 1024
 SAFE_INTEGER = 2**53 - 1
 
@@ -50,27 +53,27 @@ def close_output(schema: Schema) -> Schema:
 
 def _rebuild(schema: Schema, *, where: str, finish: Callable[[Schema], Schema]) -> Schema:
     known = {f"#/$defs/{name}" for name in schema.get("$defs", {})}
-    return _node(schema, where=where, finish=finish, known=known)
+    return _node(schema, where=where, finish=finish, known=known, depth=SCHEMA_DEPTH)
 
 
-def _node(node: Any, *, where: str, finish: Callable[[Schema], Schema], known: set[str]) -> Schema:
-    if not isinstance(node, dict) or not _CONSTRAINING & node.keys():
+def _node(node: Any, *, where: str, finish: Callable[[Schema], Schema], known: set[str], depth: int) -> Schema:
+    if depth == 0:
+        raise DeclarationRefused(f"{where} is described more than {SCHEMA_DEPTH} levels deep")
+    if not is_object(node) or not _CONSTRAINING & node.keys():
         raise DeclarationRefused(
             f"{where} accepts anything", remedy="name a type instead of `Any`, `object`, bare `dict` or bare `list`"
         )
     _require_local(node, where=where, known=known)
-    built = dict(node)
+    built, inner = dict(node), partial(_node, finish=finish, known=known, depth=depth - 1)
     for key in _SUBSCHEMA_LISTS:
         if key in node:
-            built[key] = [_node(sub, where=where, finish=finish, known=known) for sub in node[key]]
+            built[key] = [inner(sub, where=where) for sub in node[key]]
     for key in _SUBSCHEMA_MAPS:
         if key in node:
-            built[key] = {
-                n: _node(sub, where=_place(where, key, n), finish=finish, known=known) for n, sub in node[key].items()
-            }
+            built[key] = {name: inner(sub, where=_place(where, key, name)) for name, sub in node[key].items()}
     for key in _SUBSCHEMAS:
         if key in node and not isinstance(node[key], bool):
-            built[key] = _node(node[key], where=f"the content of {where}", finish=finish, known=known)
+            built[key] = inner(node[key], where=f"the content of {where}")
     return finish(_closed(built, where=where))
 
 

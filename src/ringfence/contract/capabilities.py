@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from ringfence.contract import hosts as host_patterns
 from ringfence.contract.hosts import HostPattern
@@ -255,7 +255,7 @@ def _binary(name: str) -> str:
 def _paths(paths: Paths | list[str]) -> Paths:
     if isinstance(paths, FromAgent):
         return paths
-    if isinstance(paths, str):
+    if isinstance(cast("object", paths), str):
         raise DeclarationRefused(f"`{paths}` is one path where a list of paths is meant", remedy=f"write `[{paths!r}]`")
     return tuple(relative_path(path) for path in paths)
 

@@ -16,7 +16,7 @@ from ringfence.contract.capabilities import FROM_AGENT, Capability, Files, Netwo
 from ringfence.contract.limits import Limits, Retry
 from ringfence.contract.requirements import parse_requirement
 from ringfence.contract.safety import Egress, Safety, derive_egress
-from ringfence.contract.tool import DOCUMENT_VERSION, Tool
+from ringfence.contract.tool import Tool
 from ringfence.errors import DeclarationRefused
 
 _FROM_AGENT_TEXT = FROM_AGENT.value
@@ -147,6 +147,3 @@ def _need(need: _Network | _Secrets | _Storage | _Files | _Processes) -> Capabil
 
 def _paths(paths: list[str] | Literal["from_agent"]) -> Paths:
     return FROM_AGENT if paths == _FROM_AGENT_TEXT else tuple(paths)
-
-
-assert DOCUMENT_VERSION == 1, "a new document version needs a reader of its own here"

@@ -8,10 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import rfc8785
-
 
 _SAFE_INTEGER = 2**53 - 1
 _plainly = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False).encode
@@ -27,11 +26,11 @@ def _is_spelled_alike(value: Any, depth: int) -> bool:
 
     The standard encoder is some 20 times faster, and most arguments and cards are of this kind.
     """
-    kind = type(value)
+    kind = cast("type[object]", type(value))
     if kind is str or kind is bool or value is None:
         return True
     if kind is int:
-        return -_SAFE_INTEGER <= value <= _SAFE_INTEGER
+        return bool(-_SAFE_INTEGER <= value <= _SAFE_INTEGER)
     if depth == 0:
         return False
     if kind is list:

@@ -7,7 +7,7 @@ Never: measures anything.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 from ringfence.errors import DeclarationRefused
 
@@ -31,7 +31,8 @@ class Limits:
 
     def capped_by(self, ceiling: Self) -> Self:
         """These limits, none above the ceiling's; an absent one takes the ceiling's."""
-        return type(self)(**{f.name: _lower(getattr(self, f.name), getattr(ceiling, f.name)) for f in fields(self)})
+        lower: dict[str, Any] = {f.name: _lower(getattr(self, f.name), getattr(ceiling, f.name)) for f in fields(self)}
+        return type(self)(**lower)
 
     def document(self) -> dict[str, float | int]:
         return {f.name: value for f in fields(self) if (value := getattr(self, f.name)) is not None}

@@ -7,12 +7,12 @@ Never: looks for any of them; the host does, when it builds a view.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from ringfence.errors import DeclarationRefused
 
 RequirementKind: TypeAlias = Literal["secret", "binary", "server"]
-_KINDS = ("secret", "binary", "server")
+_KINDS: dict[str, RequirementKind] = {"secret": "secret", "binary": "binary", "server": "server"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +27,9 @@ class Requirement:
 
 
 def parse_requirement(text: str) -> Requirement:
-    kind, colon, name = text.partition(":")
-    if not colon or kind not in _KINDS or not name:
+    kind, _, name = text.partition(":")
+    if kind not in _KINDS or not name:
         raise DeclarationRefused(
             f"`available` entry `{text}` is not of the form `secret:NAME`, `binary:NAME` or `server:NAME`"
         )
-    return Requirement(kind=cast(RequirementKind, kind), name=name)
+    return Requirement(kind=_KINDS[kind], name=name)

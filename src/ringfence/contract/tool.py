@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 from ringfence.contract.capabilities import KINDS, Capability, Files, Kind, Network, Processes, Secrets, Storage
 from ringfence.contract.fingerprint import digest, fingerprint
@@ -21,9 +21,11 @@ from ringfence.errors import DeclarationRefused
 if TYPE_CHECKING:
     from ringfence.contract.schema import Signature
 
+Word = TypeVar("Word", Safety, Egress)
 Idempotency: TypeAlias = Literal["required", "optional"]
 Posture: TypeAlias = Literal["full", "confined"]
 
+_IDEMPOTENCY: dict[str, Idempotency] = {"required": "required", "optional": "optional"}
 ROUTES = ("auto", "human", "dual")
 DOCUMENT_VERSION = 1
 
@@ -162,7 +164,7 @@ def tool(
         # In the function: 60 ms of pydantic that only a declaration needs; a command that reads contracts does not.
         from ringfence.contract.schema import read_signature  # noqa: PLC0415
 
-        title = name or getattr(function, "__name__", "<nameless>")
+        title = name or str(getattr(function, "__name__", "<nameless>"))
         try:
             signature = read_signature(function)
         except DeclarationRefused as refused:
@@ -192,7 +194,7 @@ def tool(
     return declare
 
 
-def _one_of(kind: type[Any], value: Any, *, what: str) -> Any:
+def _one_of(kind: type[Word], value: str, *, what: str) -> Word:
     try:
         return kind(value)
     except ValueError:
@@ -201,14 +203,14 @@ def _one_of(kind: type[Any], value: Any, *, what: str) -> Any:
 
 
 def _idempotency(value: str | None) -> Idempotency | None:
-    if value not in (None, "required", "optional"):
+    if value is not None and value not in _IDEMPOTENCY:
         raise DeclarationRefused(f"idempotency `{value}` is none of `required`, `optional`")
-    return cast(Idempotency | None, value)
+    return None if value is None else _IDEMPOTENCY[value]
 
 
 def _checked_needs(needs: Sequence[Capability]) -> tuple[Capability, ...]:
-    for need in needs:
-        if not isinstance(need, Network | Secrets | Storage | Files | Processes):  # pyright: ignore[reportUnnecessaryIsInstance]
+    for need in cast("Sequence[object]", needs):
+        if not isinstance(need, Network | Secrets | Storage | Files | Processes):
             known = ", ".join(f"`{kind.title()}`" for kind in KINDS)
             raise DeclarationRefused(f"need `{need!r}` is none of {known}")
     return tuple(needs)

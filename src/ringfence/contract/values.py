@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from ringfence.contract.bounds import DEPTH, INPUT_BYTES, SAFE_INTEGER
 
@@ -32,14 +32,14 @@ def require_plain(value: Any, *, depth: int = DEPTH) -> None:
 def _require(value: Any, *, where: str, depth: int) -> None:
     if depth < 0:
         raise NotPlain("is nested too deeply", where=where)
-    kind = type(value)
+    kind = cast("type[object]", type(value))
     if value is None or kind is bool:
         return
     if kind is str:
         _require_encodable(value, where=where)
     elif kind is int:
         if abs(value) > SAFE_INTEGER:
-            raise NotPlain("is an integer beyond ±(2⁵³−1)", where=where)
+            raise NotPlain("is an integer beyond ±(2⁵³-1)", where=where)
     elif kind is float:
         if not math.isfinite(value):
             raise NotPlain("is not a finite number", where=where)
@@ -111,5 +111,5 @@ def _no_constant(name: str) -> NoReturn:
 
 def _bounded_integer(digits: str) -> int:
     if len(digits) > len(str(SAFE_INTEGER)) + 1:
-        raise NotPlain("an integer is beyond ±(2⁵³−1)")
+        raise NotPlain("an integer is beyond ±(2⁵³-1)")
     return int(digits)

@@ -14,10 +14,13 @@ from typing import Any, TypeAlias
 import re2
 
 from ringfence.contract.patterns import glob
+from ringfence.contract.shapes import is_list, is_object
 
 Test: TypeAlias = Callable[[Any], bool]
 Condition: TypeAlias = Callable[[Mapping[str, Any]], bool]
 
+# Linear-time patterns only; the library has no types of its own.
+_linear: Any = re2
 _ABSENT = object()
 
 
@@ -41,7 +44,7 @@ def _every(tests: Sequence[Callable[[Any], bool]]) -> Callable[[Any], bool]:
 
 def _condition(path: str, operators: Any) -> Condition:
     keys = _keys(path)
-    if not isinstance(operators, Mapping) or not operators:
+    if not is_object(operators) or not operators:
         raise ConditionInvalid(f"`{path}` needs at least one operator, like `{{gt: 100}}`")
     if "absent" in operators:
         return _absence(path, keys, operators)
@@ -81,9 +84,9 @@ def _absence(path: str, keys: tuple[str, ...], operators: Mapping[str, Any]) -> 
 def _lookup(arguments: Any, keys: tuple[str, ...]) -> Any:
     value = arguments
     for key in keys:
-        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+        if is_list(value) and key.isdecimal() and int(key) < len(value):
             value = value[int(key)]
-        elif isinstance(value, dict) and key in value:
+        elif is_object(value) and key in value:
             value = value[key]
         else:
             return _ABSENT
@@ -98,7 +101,7 @@ def _test(path: str, name: str, operand: Any) -> Test:
         raise ConditionInvalid(f"`{path}` has the operator `{name}`, which is none of {known}") from None
     try:
         return make(operand)
-    except (TypeError, ValueError, re2.error) as error:
+    except (TypeError, ValueError, _linear.error) as error:
         raise ConditionInvalid(f"`{name}` of `{path}`: {error}") from None
 
 
@@ -138,7 +141,7 @@ def _number(value: Any) -> Decimal:
 
 
 def _member(operand: Any) -> Test:
-    if not isinstance(operand, list):
+    if not is_list(operand):
         raise ConditionInvalid("`in` needs a list")
     return lambda value: any(_same(value, item) for item in operand)
 
@@ -155,9 +158,9 @@ def _glob(operand: Any) -> Test:
 
 
 def _pattern(operand: Any) -> Test:
-    options = re2.Options()
+    options = _linear.Options()
     options.log_errors = False
-    compiled = re2.compile(_text(operand), options)
+    compiled = _linear.compile(_text(operand), options)
     return lambda value: compiled.search(_text(value)) is not None
 
 
@@ -166,7 +169,7 @@ def _longer(operand: Any) -> Test:
         raise ConditionInvalid("`len_gt` needs a whole number")
 
     def test(value: Any) -> bool:
-        if not isinstance(value, str | list | dict):
+        if not isinstance(value, str) and not is_list(value) and not is_object(value):
             raise ConditionFailed("`len_gt` meets something without a length")
         return len(value) > operand
 

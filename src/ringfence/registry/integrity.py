@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ringfence.contract.shapes import is_list, is_object
 from ringfence.contract.tool import Tool
 from ringfence.registry.names import valid_name
 from ringfence.sanitise import scan_description
@@ -59,10 +60,10 @@ def _text_faults(tool: Tool) -> Iterator[Fault]:
 
 
 def _schema_texts(node: Any, *, where: str = "the schema") -> Iterator[tuple[str, str]]:
-    if isinstance(node, list):
+    if is_list(node):
         for item in node:
             yield from _schema_texts(item, where=where)
-    elif isinstance(node, dict):
+    elif is_object(node):
         for key, value in node.items():
             yield (f"a name in {where}", key)
             yield from _values_read(key, value, where=where)
@@ -72,5 +73,5 @@ def _schema_texts(node: Any, *, where: str = "the schema") -> Iterator[tuple[str
 def _values_read(key: str, value: Any, *, where: str) -> Iterator[tuple[str, str]]:
     if key in _READ_BY_MODELS and isinstance(value, str):
         yield (f"`{key}` of {where}", value)
-    if key in _LISTS_READ_BY_MODELS and isinstance(value, list):
+    if key in _LISTS_READ_BY_MODELS and is_list(value):
         yield from ((f"`{key}` of {where}", item) for item in value if isinstance(item, str))

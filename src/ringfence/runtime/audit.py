@@ -43,7 +43,8 @@ class Audit:
         wait = _SHORTEST_WAIT
         while True:
             before = position
-            async for position, link in self._parts.store.links(after=position):  # noqa: B007
+            async for at, link in self._parts.store.links(after=before):
+                position = at
                 yield link_document(link)
             wait = _SHORTEST_WAIT if position != before else min(wait * 2, _LONGEST_WAIT)
             await asyncio.sleep(wait)

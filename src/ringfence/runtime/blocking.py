@@ -157,7 +157,7 @@ class BlockingRuntime:
 
 
 def blocking(runtime: Runtime | AbstractAsyncContextManager[Runtime]) -> BlockingRuntime:
-    """The twin of an open runtime, for other threads than its own; or of one still to be opened, with a loop of its own.
+    """The twin of an open runtime, for other threads; or of one still to be opened, with a loop of its own.
 
     `with blocking(open_runtime("ringfence.yaml")) as runtime: …`
     """
