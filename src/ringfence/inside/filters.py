@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Literal
 
 from ringfence.contract.fingerprint import digest
 from ringfence.kernel import namespaces
-from ringfence.kernel.allowlist import stage_a, stage_b
+from ringfence.kernel.allowlist import FRESH_MOUNTS, stage_a, stage_b
+from ringfence.kernel.mounts import BIND_FLAGS
 from ringfence.kernel.seccomp import compile_table, encode
 
 SPARE_NAMESPACES = namespaces.NEW_USER | namespaces.NEW_PIDS | namespaces.NEW_MOUNTS | namespaces.NEW_IPC
@@ -31,7 +33,8 @@ class Filters:
 
 
 @functools.cache
-def filters() -> Filters:
-    return Filters(
-        stage_a=encode(compile_table(stage_a(clone_flags=SPARE_FLAGS))), stage_b=encode(compile_table(stage_b()))
-    )
+def filters(binds: Literal["none", "again"]) -> Filters:
+    """The filters of a jail; one whose scratch covers a mount has to bind that again."""
+    mount_flags = FRESH_MOUNTS if binds == "none" else (*FRESH_MOUNTS, BIND_FLAGS)
+    first = stage_a(clone_flags=SPARE_FLAGS, mount_flags=mount_flags)
+    return Filters(stage_a=encode(compile_table(first)), stage_b=encode(compile_table(stage_b())))

@@ -24,6 +24,7 @@ from ringfence.inside.layout import INNER_ID, Order, read_order
 from ringfence.kernel import namespaces
 
 MOST_ORDER_BYTES = 131_072
+MOST_DESCRIPTORS = 8
 JAIL_NAMESPACES = (
     namespaces.NEW_USER
     | namespaces.NEW_MOUNTS
@@ -47,21 +48,21 @@ def serve(control: socket.socket) -> NoReturn:
         os.setgroups([])
     _warm_up()
     life, life_held = os.pipe()
-    control.send(json.dumps({"stages": filters().digests}).encode())
+    control.send(b"{}")
     while True:
-        packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, 2)
+        packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
         if not packet:
             os._exit(0)
-        report, channel = descriptors
-        answer = _obey(json.loads(packet), report=report, channel=channel, life=life, life_held=life_held)
-        os.close(report)
-        os.close(channel)
+        answer = _obey(json.loads(packet), descriptors=descriptors, life=life, life_held=life_held)
+        for descriptor in descriptors:
+            os.close(descriptor)
         control.send(json.dumps(answer).encode())
 
 
 def _warm_up() -> None:
     """Load and build once what every tool needs, so that its pages are shared."""
-    filters()
+    filters("none")
+    filters("again")
     _Warm(number=1).model_dump_json()
     _Warm.model_json_schema()
     pydantic.TypeAdapter(list[str]).dump_json([])
@@ -73,9 +74,10 @@ def _warm_up() -> None:
     gc.freeze()
 
 
-def _obey(document: dict[str, object], *, report: int, channel: int, life: int, life_held: int) -> dict[str, str]:
+def _obey(document: dict[str, object], *, descriptors: list[int], life: int, life_held: int) -> dict[str, str]:
     order = read_order(document)
-    if (order.layout.stage_a, order.layout.stage_b) != filters().digests:
+    report, channel, *doors = descriptors
+    if (order.layout.stage_a, order.layout.stage_b) != filters(order.layout.binds).digests:
         return {"refused": "the host's system call tables are not those of the jail"}
     gate, gate_held = os.pipe()
     try:
@@ -83,7 +85,7 @@ def _obey(document: dict[str, object], *, report: int, channel: int, life: int, 
         if pid == 0:
             os.close(life_held)
             os.close(gate_held)
-            warden.run(order, report=report, channel=channel, gate=gate, life=life)
+            warden.run(order, report=report, channel=channel, doors=doors, gate=gate, life=life)
         _give_ids(pid, order)
         os.write(gate_held, b"\1")
         return {}

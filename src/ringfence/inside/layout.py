@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 INNER_ID = 1000
 SOURCE_FOLDER = "/tool"
@@ -77,6 +77,10 @@ class Layout:
 
     def document(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def binds(self) -> Literal["none", "again"]:
+        return "again" if self.hidden_by_scratch() else "none"
 
     def hidden_by_scratch(self) -> tuple[str, ...]:
         """Mounts that a fresh scratch folder would cover, so that a call has to bind them again."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from ringfence.contract.tool import Tool
@@ -20,7 +20,7 @@ from ringfence.inside import serve, wire
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout
-from ringfence.kernel import landlock, limits, mounts, namespaces, seccomp
+from ringfence.kernel import cgroups, landlock, limits, mounts, namespaces, seccomp
 
 CHANNEL = 3
 _STACK_BYTES = 8 << 20
@@ -29,10 +29,13 @@ _OVER_CPU_STATUS = 128 + signal.SIGXCPU
 _SAME_ID = namespaces.IdMap(inside=INNER_ID, outside=INNER_ID)
 
 
-def run(layout: Layout, tools: Mapping[str, Tool], *, channel: int, printed: int, loop: bool) -> NoReturn:
-    """Confine, say so, serve one job, end."""
+def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int], loop: bool) -> NoReturn:
+    """Confine, say so, serve one job, end; the descriptors are channel, what is printed, doors of control groups."""
     status = 1
+    channel, printed, *doors = descriptors
     try:
+        for door in doors:
+            cgroups.enter(door)
         os.dup2(channel, CHANNEL)
         os.dup2(printed, 1)
         os.dup2(printed, 2)
@@ -57,7 +60,7 @@ def _confine(layout: Layout) -> None:
     _restrict_files(layout)
     limits.drop_capabilities()
     limits.close_all_except((0, 1, 2, CHANNEL))
-    seccomp.install(filters().stage_b)
+    seccomp.install(filters(layout.binds).stage_b)
 
 
 def _mount(layout: Layout) -> None:

@@ -11,11 +11,12 @@ import select
 import signal
 import socket
 import struct
+from collections.abc import Sequence
 from typing import NoReturn
 
 from ringfence.inside import root, zygote
 from ringfence.inside.layout import INNER_ID, Order
-from ringfence.kernel import limits, namespaces
+from ringfence.kernel import cgroups, limits, namespaces
 
 HELLO, FAILED, ENDED = b"H", b"F", b"E"
 RECORD = struct.Struct("!ciiqqq")
@@ -23,11 +24,13 @@ _ZYGOTE = 2
 _MOST_TEXT = 1000
 
 
-def run(order: Order, *, report: int, channel: int, gate: int, life: int) -> NoReturn:
+def run(order: Order, *, report: int, channel: int, doors: Sequence[int], gate: int, life: int) -> NoReturn:
     """Build the jail and watch over it until the zygote ends."""
     reports = socket.socket(fileno=report)
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for door in doors:
+            cgroups.enter(door)
         _build(order, gate=gate, life=life)
         if os.fork() == 0:
             reports.close()

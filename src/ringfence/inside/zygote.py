@@ -33,6 +33,7 @@ _IMPORT_CPU_SECONDS = 60
 # Counted over the zygote and all its spares together; each spare has its own, lower limit.
 _PROCESSES = 4096
 _OPEN_FILES = 256
+_MOST_DESCRIPTORS = 8
 
 
 def run(order: Order, *, channel: int) -> NoReturn:
@@ -77,7 +78,7 @@ def _confine(layout: Layout) -> None:
         resource.setrlimit(kind, (value, value))
     limits.set_no_new_privileges()
     limits.drop_capabilities()
-    seccomp.install(filters().stage_a)
+    seccomp.install(filters(layout.binds).stage_a)
 
 
 def _import(module: str) -> dict[str, Tool]:
@@ -96,13 +97,12 @@ def _any_coroutine(tools: Mapping[str, Tool]) -> bool:
 
 def _bear(control: socket.socket, *, layout: Layout, tools: Mapping[str, Tool], loop: bool) -> bytes:
     """Wait for a request; fork a spare if it is for one."""
-    request, descriptors, _, _ = socket.recv_fds(control, 1, 2)
+    request, descriptors, _, _ = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
     if not request:
         os._exit(0)
     if request == SPARE:
-        channel, printed = descriptors
         if namespaces.clone(SPARE_FLAGS) == 0:
-            spare.run(layout, tools, channel=channel, printed=printed, loop=loop)
-        os.close(channel)
-        os.close(printed)
+            spare.run(layout, tools, descriptors=descriptors, loop=loop)
+        for descriptor in descriptors:
+            os.close(descriptor)
     return request

@@ -265,8 +265,6 @@ SERVING: tuple[Row, ...] = (
 MAKING_SPARES: tuple[Row, ...] = (
     Row("mmap", "as in stage B, and no shared mapping at all: one made while importing, of /dev/zero or a file, would "
         "join every later call", _NO_SHARED_MAPPING),
-    Row("mount", "a spare's fresh scratch and /proc, by their exact flags: no bind, move or remount",
-        ArgumentCheck(alternatives=((OneOf(argument=3, values=(SCRATCH_FLAGS, PROC_FLAGS)),),))),
     Row("landlock_create_ruleset", "a spare restricts itself"),
     Row("landlock_add_rule", "a spare restricts itself"),
     Row("landlock_restrict_self", "a spare restricts itself"),
@@ -287,13 +285,21 @@ def stage_b() -> dict[int, Outcome]:
     return _by_number(SERVING)
 
 
-def stage_a(*, clone_flags: int) -> dict[int, Outcome]:
-    """What a zygote may do: stage B, and making spares with exactly these clone flags."""
+FRESH_MOUNTS = (SCRATCH_FLAGS, PROC_FLAGS)
+
+
+def stage_a(*, clone_flags: int, mount_flags: tuple[int, ...] = FRESH_MOUNTS) -> dict[int, Outcome]:
+    """What a zygote may do: stage B, and making spares with exactly these clone flags and kinds of mount."""
     exact = OneOf(argument=0, values=(flags_register(clone_flags),))
     making = Row(
         "clone", "threads, and spares by their exact flags", ArgumentCheck(alternatives=((exact,), (_A_THREAD,)))
     )
-    return _by_number(SERVING) | _by_number((*MAKING_SPARES, making))
+    mounting = Row(
+        "mount",
+        "a spare's fresh scratch and /proc, by their exact flags: no move or remount",
+        ArgumentCheck(alternatives=((OneOf(argument=3, values=mount_flags),),)),
+    )
+    return _by_number(SERVING) | _by_number((*MAKING_SPARES, making, mounting))
 
 
 def _by_number(rows: Iterable[Row]) -> dict[int, Outcome]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -89,7 +89,6 @@ def compile_blueprint(
         raise CallRefused(f"the local jail has no backend for {listed}", code="not_available")
     settled = limits.capped_by(_ceiling(limits))
     mounts = _mounts(installation)
-    stage_a, stage_b = filters().digests
     layout = Layout(
         mounts=mounts,
         devices=tuple(DEVICES),
@@ -100,9 +99,11 @@ def compile_blueprint(
         bounds=_bounds(settled),
         environment=tuple(sorted({**environment, **ENVIRONMENT}.items())),
         import_path=installation.import_path,
-        stage_a=stage_a,
-        stage_b=stage_b,
+        stage_a="",
+        stage_b="",
     )
+    stage_a, stage_b = filters(layout.binds).digests
+    layout = replace(layout, stage_a=stage_a, stage_b=stage_b)
     return Blueprint(layout=layout, wall_seconds=settled.wall_seconds or 0)
 
 

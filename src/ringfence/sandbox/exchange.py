@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import time
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from ringfence.inside import wire
 from ringfence.sandbox.groups import Used
+from ringfence.sandbox.live import Live, is_exiting, measure_live
 from ringfence.sandbox.spare import Spare
 
 _CHUNK = 262_144
@@ -29,6 +32,9 @@ class Record:
     peak_memory_bytes: int
 
 
+Ended: TypeAlias = Literal["exiting", "recorded", "unknown"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Said:
     """Everything the host saw of one call."""
@@ -36,7 +42,9 @@ class Said:
     frame: tuple[wire.Kind, bytes] | None
     fault: tuple[str, str] | None
     printed: bytes
+    ended: Ended
     record: Record | None
+    measured: Live | None
     used: Used | None
     wall_seconds: float
 
@@ -53,6 +61,7 @@ class Exchange:
         self._fault: tuple[str, str] | None = None
         self._record: Record | None = None
         self._used: Used | None = None
+        self._measured: Live | None = None
         self._closed = False
         self._left = memoryview(frames)
         self.over: asyncio.Future[Said] = self._loop.create_future()
@@ -106,9 +115,20 @@ class Exchange:
             self._loop.remove_reader(self.spare.ends.channel)
             self.stop("protocol_error", f"the reply is not one frame: {problem}")
             return
-        if not piece or self._reader.frame() is not None:
-            # What may follow is read once the process is gone.
+        if not piece:
             self._loop.remove_reader(self.spare.ends.channel)
+            self._at_its_end()
+        elif self._measured is None and self._reader.frame() is not None:
+            # It stands still until this side of the channel is closed.
+            self._measured = measure_live(self.spare.process.pid)
+            self.spare.ends.channel.shutdown(socket.SHUT_WR)
+
+    def _at_its_end(self) -> None:
+        """One frame, then the end of the channel: if the kernel shows it on its way out, there is no need to wait."""
+        if self._fault is None and self._reader.frame() is not None and is_exiting(self.spare.process.pid):
+            while self._drain_printed():
+                continue
+            self._tell("exiting")
 
     def _printing(self) -> None:
         try:
@@ -124,6 +144,12 @@ class Exchange:
             self._loop.remove_reader(self.spare.ends.printed)
             self.stop("output_limit", f"the tool printed more than {self._most_printed} bytes")
 
+    def _drain_printed(self) -> bool:
+        """Take what was printed; whether there may be more."""
+        before = len(self._printed)
+        self._printing()
+        return self._fault is None and len(self._printed) > before
+
     def _drain(self) -> None:
         """Read what is left; a channel that is not at its end has a second holder."""
         try:
@@ -133,11 +159,8 @@ class Exchange:
             self._fault = ("protocol_error", "the channel outlived the process")
         except (OSError, wire.Malformed) as problem:
             self._fault = ("protocol_error", f"the reply is not one frame: {problem}")
-        while self._fault is None:
-            before = len(self._printed)
-            self._printing()
-            if len(self._printed) == before:
-                break
+        while self._drain_printed():
+            continue
 
     def _finish(self) -> None:
         self._alarm.cancel()
@@ -149,13 +172,18 @@ class Exchange:
         self._loop.remove_reader(self.spare.ends.printed)
         self.spare.ends.close()
         self.spare.process.let_go()
+        self._tell("recorded" if self._record else "unknown")
+
+    def _tell(self, ended: Ended) -> None:
         if not self.over.done():
             self.over.set_result(
                 Said(
                     frame=self._reader.frame(),
                     fault=self._fault,
                     printed=bytes(self._printed),
+                    ended=ended,
                     record=self._record,
+                    measured=self._measured,
                     used=self._used,
                     wall_seconds=time.perf_counter() - self._started,
                 )

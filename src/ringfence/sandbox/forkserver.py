@@ -10,6 +10,7 @@ import json
 import socket
 import subprocess
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from ringfence.errors import CallRefused
@@ -67,14 +68,14 @@ class ForkServer:
     def gone(self) -> bool:
         return self._gone
 
-    async def bear(self, order: Order, *, report: socket.socket, channel: socket.socket) -> None:
-        """Have a jail born that holds these two sockets, or refuse."""
+    async def bear(self, order: Order, *, descriptors: Sequence[int]) -> None:
+        """Have a jail born that holds these: report, channel, doors of control groups; or refuse."""
         packet = json.dumps(order.document()).encode()
         if len(packet) > MOST_ORDER_BYTES:
             raise _unusable("the order for a jail is too long; this machine has too many folders to mount")
         if self._gone:
             raise _unusable("the fork server is gone")
-        socket.send_fds(self._control, [packet], [report.fileno(), channel.fileno()])
+        socket.send_fds(self._control, [packet], descriptors)
         answer = await self._expect()
         if "refused" in answer:
             raise _unusable(f"no jail could be made: {answer['refused']}")

@@ -1,25 +1,43 @@
-"""Control groups lent to calls, one at a time: a bound on what a call's whole tree uses, and what it used.
+"""Control groups of one jail, lent to its calls: a bound on what a call's whole tree uses, and what it used.
 
 Takes: the groups this process may make.  Gives: a group with a limit, empty and at zero.  Never: lends one that
-somebody still lives in.
+somebody still lives in, or lends a group to two jails: import-time code may keep a door open.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ringfence.kernel import cgroups
 
+_numbers = itertools.count()
+
 
 @dataclass(eq=False, kw_only=True)
 class Lent:
-    """One group while a call has it."""
+    """One group while a process has it."""
 
     group: cgroups.Group
-    limits: cgroups.GroupLimits
     kills_before: int = 0
+
+    @contextmanager
+    def doors(self) -> Iterator[list[int]]:
+        """Descriptors through which a process enters; it is cheaper for it to move itself than to be moved."""
+        opened = [os.open(door, os.O_WRONLY | os.O_CLOEXEC) for door in cgroups.doors(self.group)]
+        try:
+            yield opened
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
+
+    def holds(self, pid: int) -> bool:
+        """Whether the kernel shows the process in this group, in every hierarchy that has it."""
+        paths = cgroups.membership(pid)
+        return all(any(path.endswith(f"/{place.name}") for path in paths) for place in self.group.places)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,31 +50,27 @@ class Used:
 
 @dataclass(kw_only=True)
 class Groups:
-    """Groups of this host, made when needed, kept for the next call, removed at the end."""
+    """Groups of one jail, made when needed, kept for its next call, removed at the end."""
 
     hierarchy: cgroups.Hierarchy
-    _free: dict[cgroups.GroupLimits, list[Lent]] = field(default_factory=dict[cgroups.GroupLimits, list[Lent]])
+    memory_bytes: int
+    processes: int
+    _free: list[Lent] = field(default_factory=list[Lent])
     _all: list[Lent] = field(default_factory=list[Lent])
-    _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    @property
-    def controllers(self) -> tuple[str, ...]:
-        return tuple(sorted(self.hierarchy.folders))
-
-    def lend(self, *, memory_bytes: int, processes: int) -> Lent | None:
-        """A group with these bounds; None where no controller is delegated to this process."""
+    def lend(self) -> Lent | None:
+        """A group; None where no controller is delegated to this process."""
         folders = self.hierarchy.folders
         if not folders:
             return None
+        if self._free:
+            return self._free.pop()
         limits = cgroups.GroupLimits(
-            memory_bytes=memory_bytes if "memory" in folders else None,
-            processes=processes if "pids" in folders else None,
+            memory_bytes=self.memory_bytes if "memory" in folders else None,
+            processes=self.processes if "pids" in folders else None,
         )
-        free = self._free.setdefault(limits, [])
-        if free:
-            return free.pop()
-        name = f"ringfence-{os.getpid()}-{next(self._numbers)}"
-        lent = Lent(group=cgroups.create(self.hierarchy, name=name, limits=limits), limits=limits)
+        name = f"ringfence-{os.getpid()}-{next(_numbers)}"
+        lent = Lent(group=cgroups.create(self.hierarchy, name=name, limits=limits))
         self._all.append(lent)
         return lent
 
@@ -67,7 +81,7 @@ class Groups:
         used = Used(peak_memory_bytes=usage.peak_memory_bytes, memory_kills=kills - lent.kills_before)
         lent.kills_before = kills
         if cgroups.forget_peak(lent.group):
-            self._free.setdefault(lent.limits, []).append(lent)
+            self._free.append(lent)
         else:
             self._all.remove(lent)
             cgroups.remove(lent.group)
@@ -75,7 +89,7 @@ class Groups:
 
     def close(self) -> None:
         """Remove every group; OSError where somebody still lives in one."""
+        self._free.clear()
         while self._all:
             cgroups.remove(self._all[-1].group)
             self._all.pop()
-        self._free.clear()

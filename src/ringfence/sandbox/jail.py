@@ -11,6 +11,7 @@ import mmap
 import socket
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,7 @@ class Setting:
 
     server: ForkServer
     baseline: Baseline
-    groups: Groups
+    hierarchy: cgroups.Hierarchy
     spares: int
 
 
@@ -81,12 +82,15 @@ class Jail:
         self._control, self._control_theirs = _pair(socket.SOCK_STREAM)
         self._hello: asyncio.Future[int] = self._loop.create_future()
         self._warden: Held | None = None
-        self._group: Lent | None = None
+        bounds = order.layout.bounds
+        self._groups = Groups(
+            hierarchy=setting.hierarchy,
+            memory_bytes=bounds.memory_bytes + bounds.scratch_bytes,
+            processes=bounds.processes,
+        )
         self._zygote: Sighting | None = None
         self._opened: Opened | None = None
-        self._spares = Spares(
-            self._control, check=self._check, lend=self._lend, give_back=setting.groups.give_back
-        )
+        self._spares = Spares(self._control, check=self._check, groups=self._groups)
         self.last_used = time.monotonic()
 
     @property
@@ -120,10 +124,13 @@ class Jail:
     async def open(self) -> None:
         """Every step that must succeed before the first call."""
         self._loop.add_reader(self._report, self._reported)
-        await self._setting.server.bear(self._order, report=self._report_theirs, channel=self._control_theirs)
+        group = self._groups.lend()
+        with group.doors() if group else nullcontext([]) as doors:
+            theirs = (self._report_theirs.fileno(), self._control_theirs.fileno())
+            await self._setting.server.bear(self._order, descriptors=(*theirs, *doors))
         self._let_theirs_go()
         self._warden = Held(await self._hello)
-        zygote = await self._see_zygote()
+        zygote = await self._see_zygote(group)
         inside = await self._measure()
         fingerprints = await self._import()
         self._opened = Opened(
@@ -131,7 +138,7 @@ class Jail:
                 level="full",
                 inside=inside,
                 inside_digest=posture.inside_digest(inside),
-                controllers=self._setting.groups.controllers,
+                controllers=tuple(sorted(self._setting.hierarchy.folders)),
                 zygote=zygote,
             ),
             fingerprints=fingerprints,
@@ -160,11 +167,9 @@ class Jail:
         self._report.close()
         self._control.close()
         self._spares.bury()
-        if self._group is not None:
-            self._setting.groups.give_back(self._group)
-            self._group = None
+        self._groups.close()
 
-    async def _see_zygote(self) -> Sighting:
+    async def _see_zygote(self, group: Lent | None) -> Sighting:
         await _readable(self._control)
         try:
             pid = ready_pid(self._control)
@@ -173,7 +178,8 @@ class Jail:
         seen = posture.sight(pid)
         assert self._warden is not None
         posture.check_zygote(seen, baseline=self._setting.baseline, warden=self._warden.pid, uid=self._order.uid)
-        self._group = self._lend(pid)
+        if group is not None and not group.holds(pid):
+            raise CallRefused("a zygote is outside its control group", code="posture_insufficient")
         self._zygote = seen
         return seen
 
@@ -209,15 +215,6 @@ class Jail:
             zygote=self._zygote,
         )
         return seen
-
-    def _lend(self, pid: int) -> Lent | None:
-        bounds = self._order.layout.bounds
-        lent = self._setting.groups.lend(
-            memory_bytes=bounds.memory_bytes + bounds.scratch_bytes, processes=bounds.processes
-        )
-        if lent is not None:
-            cgroups.attach(lent.group, pid=pid)
-        return lent
 
     def _reported(self) -> None:
         try:

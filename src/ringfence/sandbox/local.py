@@ -15,6 +15,7 @@ from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
 from ringfence.kernel import landlock
 from ringfence.sandbox.blueprint import Blueprint, compile_blueprint
+from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.pool import Pool, Request, Served
 from ringfence.sandbox.reading import read
@@ -109,8 +110,6 @@ def _landlock_version() -> int:
 def _raw(served: Served, *, blueprint: Blueprint) -> RawOutput:
     said = served.said
     reading = read(said, bounds=blueprint.layout.bounds)
-    record, used = said.record, said.used
-    peak = (used.peak_memory_bytes if used else None) or (record.peak_memory_bytes if record else 0)
     evidence: dict[str, Any] = {
         "sandbox": "local",
         "posture": served.posture.level,
@@ -126,10 +125,15 @@ def _raw(served: Served, *, blueprint: Blueprint) -> RawOutput:
         for_model=reading.for_model,
         fault=reading.fault,
         printed=said.printed,
-        effects=Effects(
-            wall_seconds=said.wall_seconds,
-            cpu_seconds=record.cpu_seconds if record else 0.0,
-            peak_memory_bytes=peak,
-        ),
+        effects=_effects(said),
         evidence=evidence,
+    )
+
+
+def _effects(said: Said) -> Effects:
+    seen = said.record or said.measured
+    return Effects(
+        wall_seconds=said.wall_seconds,
+        cpu_seconds=seen.cpu_seconds if seen else 0.0,
+        peak_memory_bytes=seen.peak_memory_bytes if seen else 0,
     )

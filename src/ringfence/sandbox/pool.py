@@ -17,7 +17,6 @@ from ringfence.kernel import cgroups
 from ringfence.sandbox.blueprint import Blueprint
 from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.forkserver import ForkServer
-from ringfence.sandbox.groups import Groups
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import Installation, this_installation
 from ringfence.sandbox.jail import Jail, Setting, build_jail
@@ -83,7 +82,7 @@ class Pool:
         self._bounds = bounds or PoolBounds()
         self._identities = identities or Identities()
         self._turns = Turns(running=self._bounds.running, waiting=self._bounds.waiting)
-        self._groups = Groups(hierarchy=cgroups.find())
+        self._hierarchy = cgroups.find()
         self._setting: Setting | None = None
         self._starting = asyncio.Lock()
         self._jails: dict[Key, Jail] = {}
@@ -101,7 +100,7 @@ class Pool:
                     await self._setting.server.close()
                 server = await ForkServer.start(self.installation)
                 self._setting = Setting(
-                    server=server, baseline=Baseline.of(server.pid), groups=self._groups, spares=self._bounds.spares
+                    server=server, baseline=Baseline.of(server.pid), hierarchy=self._hierarchy, spares=self._bounds.spares
                 )
             return self._setting
 
@@ -144,7 +143,6 @@ class Pool:
         if self._setting is not None:
             await self._setting.server.close()
             self._setting = None
-        self._groups.close()
 
     async def _build(self, key: Key, *, blueprint: Blueprint) -> Jail:
         snapshot = self._snapshots.find(key.source)

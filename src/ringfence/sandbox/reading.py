@@ -54,30 +54,29 @@ class Reading:
 
 def read(said: Said, *, bounds: Bounds) -> Reading:
     """The one meaning of what was seen."""
-    exceeded = _exceeded(said.record, bounds=bounds, used=said.used)
     if said.fault is not None:
         return _fault(*said.fault)
-    if said.record is None:
+    if said.ended == "unknown":
         return _fault("protocol_error", "nobody can say how the process ended")
-    if said.record.status != 0:
-        return exceeded or _fault("protocol_error", _ending(said.record.status))
+    if said.record is not None and (said.record.status != 0 or said.frame is None):
+        return _exceeded(said.record, bounds=bounds, used=said.used) or _fault("protocol_error", _ending(said.record))
     if said.frame is None:
-        return exceeded or _fault("protocol_error", "the process ended without a reply")
+        return _fault("protocol_error", "the process ended without a reply")
     return _frame(*said.frame)
 
 
-def _exceeded(record: Record | None, *, bounds: Bounds, used: Used | None) -> Reading | None:
+def _exceeded(record: Record, *, bounds: Bounds, used: Used | None) -> Reading | None:
     if used is not None and used.memory_kills:
         return _fault("memory_limit", f"the tool used more than {bounds.memory_bytes} bytes of memory")
-    if record is not None and record.cpu_seconds >= bounds.cpu_seconds - _CPU_SLACK:
+    if record.cpu_seconds >= bounds.cpu_seconds - _CPU_SLACK:
         return _fault("cpu_limit", f"the tool used {record.cpu_seconds:.1f} seconds of CPU time")
     return None
 
 
-def _ending(status: int) -> str:
-    code = os.waitstatus_to_exitcode(status)
+def _ending(record: Record) -> str:
+    code = os.waitstatus_to_exitcode(record.status)
     if code >= 0:
-        return f"the process ended with status {code}"
+        return f"the process ended with status {code} and no reply"
     return f"the process ended with {signal.Signals(-code).name}"
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import socket
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ringfence.inside import wire
+from ringfence.inside.zygote import SPARE
 from ringfence.sandbox.groups import Lent
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
@@ -58,8 +60,8 @@ class Spare:
         return False
 
 
-def request(control: socket.socket) -> Ends:
-    """Ask a zygote for a spare; OSError where it is gone or does not listen."""
+def request(control: socket.socket, *, doors: Sequence[int]) -> Ends:
+    """Ask a zygote for a spare that enters these groups; OSError where it is gone or does not listen."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     printed, printed_theirs = os.pipe2(os.O_CLOEXEC)
     try:
@@ -67,7 +69,7 @@ def request(control: socket.socket) -> Ends:
         os.set_blocking(printed, False)
         # Before the other end leaves: the kernel stamps only what is sent after this.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        socket.send_fds(control, [b"\1"], [theirs.fileno(), printed_theirs])
+        socket.send_fds(control, [SPARE], [theirs.fileno(), printed_theirs, *doors])
     except OSError:
         ours.close()
         os.close(printed)

@@ -10,10 +10,11 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.sandbox.exchange import Exchange, Record, Said
-from ringfence.sandbox.groups import Lent, Used
+from ringfence.sandbox.groups import Groups, Lent
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_pid, request
@@ -29,17 +30,15 @@ class Spares:
         control: socket.socket,
         *,
         check: Callable[[int], Sighting],
-        lend: Callable[[int], Lent | None],
-        give_back: Callable[[Lent], Used],
+        groups: Groups,
     ) -> None:
         self._control = control
         # One, for the measuring; tool code must be imported before more of them make sense.
         self._most = 1
         self._check = check
-        self._lend = lend
-        self._give_back = give_back
+        self._groups = groups
         self._loop = asyncio.get_running_loop()
-        self._asked: set[Ends] = set()
+        self._asked: dict[Ends, Lent | None] = {}
         self._ready: deque[Spare] = deque()
         self._waiting: deque[asyncio.Future[Spare]] = deque()
         self._living: dict[int, Spare] = {}
@@ -80,12 +79,14 @@ class Spares:
             self._ask()
 
     def _ask(self) -> None:
+        group = self._groups.lend()
         try:
-            ends = request(self._control)
+            with group.doors() if group else nullcontext([]) as doors:
+                ends = request(self._control, doors=doors)
         except OSError as failure:
             self.close(CallFailed(f"the jail no longer makes processes: {failure.strerror}", code="protocol_error"))
             return
-        self._asked.add(ends)
+        self._asked[ends] = group
         self._loop.add_reader(ends.channel, self._answered, ends)
 
     def begin(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> Exchange:
@@ -98,7 +99,7 @@ class Spares:
         """The warden says that a process of this jail ended."""
         exchange = self._serving.pop(inner_pid, None)
         spare = self._living.pop(inner_pid, None)
-        used = self._give_back(spare.group) if spare is not None and spare.group is not None else None
+        used = self._groups.give_back(spare.group) if spare is not None and spare.group is not None else None
         if exchange is not None:
             exchange.ended(record, used=used)
         elif spare is not None and spare in self._ready:
@@ -130,16 +131,14 @@ class Spares:
             exchange.lost()
         for spare in self._living.values():
             spare.process.let_go()
-            if spare.group is not None:
-                self._give_back(spare.group)
         self._serving.clear()
         self._living.clear()
 
     def _answered(self, ends: Ends) -> None:
         self._loop.remove_reader(ends.channel)
-        self._asked.discard(ends)
+        group = self._asked.pop(ends)
         try:
-            spare = self._admit(ends)
+            spare = self._admit(ends, group=group)
         except (NotReady, OSError) as failure:
             ends.close()
             self._failed(CallFailed(f"a process of the jail did not get ready: {failure}", code="protocol_error"))
@@ -152,13 +151,14 @@ class Spares:
         self._living[spare.inner_pid] = spare
         self._hand_over(spare)
 
-    def _admit(self, ends: Ends) -> Spare:
+    def _admit(self, ends: Ends, *, group: Lent | None) -> Spare:
         pid = ready_pid(ends.channel)
         seen = self._check(pid)
         inner_pid = seen.status.pids[-2]
         if inner_pid in self._living:
             raise NotReady("one process says twice that it is ready")
-        group = self._lend(pid)
+        if group is not None and not group.holds(pid):
+            raise CallRefused("a spare is outside its control group", code="posture_insufficient")
         return Spare(ends=ends, process=Held(pid), seen=seen, inner_pid=inner_pid, group=group)
 
     def _hand_over(self, spare: Spare) -> None:
