@@ -49,12 +49,9 @@ def show_explanation(explanation: Explanation, *, subject: str, hidden: Hidden |
     decided(explanation.decision.word, "for", subject, f"[{explanation.code}]" if explanation.code else "")
     facts([("because", explanation.message), ("hidden", f"{hidden.reason}: {hidden.message}" if hidden else None)])
     if explanation.reasons:
-        reasons = [*explanation.reasons, *explanation.shadow]
-        modes = [""] * len(explanation.reasons) + ["shadow"] * len(explanation.shadow)
-        table(
-            ("finding", "decision", "because", "mode"),
-            [(each.kind, each.decision.word, each.because, mode) for each, mode in zip(reasons, modes, strict=True)],
-        )
+        watching = [(f"{each.kind} (only watching)", each.decision.word, each.because) for each in explanation.shadow]
+        found = [(each.kind, each.decision.word, each.because) for each in explanation.reasons]
+        table(("finding", "decision", "because"), [*found, *watching])
     if explanation.remedy:
         facts([("remedy", explanation.remedy)])
     if explanation.reasons:

@@ -59,7 +59,7 @@ def heading(*words: object) -> None:
 
 def decided(word: str, *rest: object) -> None:
     """A line that begins with a decision or an outcome, in its colour; further lines go below it."""
-    first, *more = " ".join(map(str, rest)).split("\n")
+    first, *more = " ".join(str(part) for part in rest if part).split("\n")
     line = Text(visible(word), style=_STYLES.get(word.rstrip(":"), "bold"))
     _console().print(line.append(f" {visible(first)}", style="default"), soft_wrap=True)
     for below in more:

@@ -16,7 +16,7 @@ from ringfence.assembly import load_config, open_runtime
 from ringfence.cli.audit import show_report
 from ringfence.cli.ending import COMPLETED, PROBLEMS
 from ringfence.cli.explain import show_explanation
-from ringfence.cli.opening import quieten_logs
+from ringfence.cli.opening import quieten_logs, records_only
 from ringfence.cli.options import login_name
 from ringfence.cli.outcomes import show_outcome
 from ringfence.cli.printing import heading, say, table
@@ -38,9 +38,12 @@ def command() -> int:
 async def _tour(scratch: Path) -> int:
     project = _scratch_project(scratch / "shop")
     say("Ringfence stands between AI agents and their tools. This is a scratch project, made by `ringfence init`.")
-    async with open_runtime(load_config(project.folder / CONFIG), accept_as="bob") as runtime:
+    config = load_config(project.folder / CONFIG)
+    async with open_runtime(config, accept_as="bob") as runtime:
         visit = Visit(runtime, project=project)
         went = [await station() for station in visit.stations]
+    async with open_runtime(records_only(config)) as runtime:
+        went.append(await _trail(runtime, key=project.fingerprint))
     heading("What comes next")
     say("  ringfence init my-project      the same project, to keep")
     say("  ringfence doctor               what this machine can enforce, and how to get the rest")
@@ -57,6 +60,13 @@ def _scratch_project(folder: Path) -> Project:
     return project
 
 
+async def _trail(runtime: Runtime, *, key: str) -> bool:
+    heading("7. All of it is on record, chained and signed (ringfence audit verify)")
+    report = await runtime.audit.verify(key=key)
+    show_report(report, key=key)
+    return report.ok and report.checkpoints > 0
+
+
 class Visit:
     """The stations of one tour; each says whether it went as it must."""
 
@@ -66,7 +76,7 @@ class Visit:
 
     @property
     def stations(self) -> tuple[Callable[[], Awaitable[bool]], ...]:
-        return (self.views, self.decision, self.hidden, self.jailed, self.hostile, self.approval, self.trail)
+        return (self.views, self.decision, self.hidden, self.jailed, self.hostile, self.approval)
 
     async def views(self) -> bool:
         heading("1. Each agent sees its own tools; the rest does not exist for it (ringfence status)")
@@ -119,12 +129,6 @@ class Visit:
         done = await session.resume(asked.invocation_id)
         show_outcome(done, as_json=False)
         return isinstance(done, Completed)
-
-    async def trail(self) -> bool:
-        heading("7. All of it is on record, chained and signed (ringfence audit verify)")
-        report = await self._runtime.audit.verify(key=self._project.fingerprint)
-        show_report(report, key=self._project.fingerprint)
-        return report.ok
 
     def _session(self, agent: str) -> Session:
         return self._runtime.session(agent=agent, typed_by=login_name())

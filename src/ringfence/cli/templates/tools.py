@@ -76,7 +76,7 @@ async def exchange_rate(ctx: Context, currency: Annotated[str, Field(pattern=r"^
 @tool(safety="financial", idempotency="required")
 def refund(ctx: Context, order: Order, amount_cents: Cents) -> Refund:
     """Refund a customer's order, in part or in full."""
-    return Refund(reference=f"{order}/{ctx.idempotency_key[:8]}", amount_cents=amount_cents)
+    return Refund(reference=f"{order}/{ctx.idempotency_key[-8:]}", amount_cents=amount_cents)
 
 
 @tool(safety="privileged", idempotency="optional")

@@ -1,0 +1,74 @@
+"""`ringfence init` makes a project that works at once and overwrites nothing."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.cli.typed import Shop, typed
+
+pytestmark = pytest.mark.req("OPS-1")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_init_writes_a_config_tools_a_readme_and_an_ignore_file(tmp_path: Path) -> None:
+    came = typed("init", "shop", cwd=tmp_path)
+    assert (came.code, came.err) == (0, "")
+    made = sorted(path.name for path in (tmp_path / "shop").iterdir())
+    assert made == [".gitignore", "README.md", "ringfence.yaml", "state", "tools.py"]
+    assert "state/" in (tmp_path / "shop" / ".gitignore").read_text().splitlines()
+
+
+@pytest.mark.req("AUD-2")
+def test_the_state_folder_and_the_signing_key_are_their_owners_alone(tmp_path: Path) -> None:
+    typed("init", cwd=tmp_path)
+    assert mode(tmp_path / "state") == 0o700
+    assert mode(tmp_path / "state" / "audit.key") == 0o600
+
+
+@pytest.mark.req("AUD-2")
+def test_the_printed_fingerprint_proves_the_trail_and_another_does_not(tmp_path: Path) -> None:
+    came = typed("init", cwd=tmp_path)
+    assert "Keep this fingerprint somewhere else" in came.out
+    found = re.search(r"ed25519:[0-9a-f]{40}", came.out)
+    assert found
+    assert typed("audit", "verify", "--key", found[0], cwd=tmp_path).code == 0
+    assert typed("audit", "verify", "--key", "ed25519:" + "0" * 40, cwd=tmp_path).code != 0
+
+
+@pytest.mark.parametrize("name", ["ringfence.yaml", "tools.py", "README.md", ".gitignore", "state"])
+def test_nothing_that_exists_is_overwritten_and_then_nothing_is_written(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine")
+    came = typed("init", cwd=tmp_path)
+    assert came.code == 2
+    assert f"`{name}` exists already" in came.err
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_init_names_the_next_steps(tmp_path: Path) -> None:
+    came = typed("init", "shop", cwd=tmp_path)
+    assert "ringfence check --accept --as bob" in came.out
+
+
+@pytest.mark.req("REG-1")
+def test_a_new_project_has_no_errors_and_one_warning_that_nobody_accepted_its_tools(new_shop: Shop) -> None:
+    came = new_shop.typed("check", "--json")
+    assert came.code == 6
+    assert came.document["errors"] == []
+    [warning] = came.document["warnings"]
+    assert warning.startswith("nobody has accepted ")
+
+
+@pytest.mark.req("REG-1")
+def test_a_new_project_is_clean_once_its_operator_accepts_the_tools(new_shop: Shop) -> None:
+    came = new_shop.typed("check", "--accept", "--as", "bob", "--json")
+    assert came.document == {"errors": [], "warnings": [], "tools": 6, "agents": 2, "accepted_by": "bob"}
+    assert came.code == 0
+    assert new_shop.typed("check").code == 0
