@@ -6,22 +6,22 @@ from ringfence import Context, Files, Network, Recipient, Secrets, tool
 from ringfence.errors import DeclarationRefused
 
 
-class Sent(BaseModel):
-    message_id: str
+class Ticket(BaseModel):
+    number: int
 
 
 @tool(
     safety="network",
     idempotency="required",
-    needs=[Network("api.mail.example"), Secrets("MAIL_KEY", hosts=["api.mail.example"])],
+    needs=[Network("desk.example.com"), Secrets("DESK_KEY", hosts=["desk.example.com"])],
 )
-async def send_email(
-    ctx: Context, to: Annotated[str, Recipient("email")], subject: Annotated[str, Field(max_length=200)]
-) -> Sent:
-    """Send one mail to a customer."""
-    key = ctx.secrets["MAIL_KEY"].bearer()
-    reply = await ctx.http.post("https://api.mail.example/send", json={"to": to}, headers={"Authorization": key})
-    return Sent(message_id=reply.headers["X-Message-Id"])
+async def open_ticket(
+    title: Annotated[str, Field(max_length=120)], tell: Annotated[str, Recipient("email")], ctx: Context
+) -> Ticket:
+    """Open a ticket at the help desk, and tell one person about it."""
+    headers = {"Authorization": ctx.secrets["DESK_KEY"].bearer()}
+    answer = await ctx.http.post("https://desk.example.com/tickets", json={"title": title, "cc": tell}, headers=headers)
+    return Ticket(number=answer.json()["number"])
 
 
 @tool(safety="read", needs=[Files(read=["handbook"])])
@@ -30,10 +30,10 @@ def find_page(ctx: Context, title: str) -> str | None:
     return next((name for name in ctx.files.list("handbook") if title in name), None)
 
 
-for declared in (send_email, find_page):
+for declared in (open_ticket, find_page):
     print(declared.name, "| safety", declared.safety, "| egress", declared.egress)
-print("subject:", send_email.input_schema["properties"]["subject"]["maxLength"], "characters at most")
-print("title:", find_page.input_schema["properties"]["title"]["maxLength"], "characters at most")
+for declared in (open_ticket, find_page):
+    print(declared.name, "| title of", declared.input_schema["properties"]["title"]["maxLength"], "characters at most")
 
 try:
 

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from tests.acceptance.docs.pages import ROOT
+from ringfence.cli.group import ringfence
+from tests.acceptance.docs.pages import ROOT, blocks, pages
 
 pytestmark = pytest.mark.req("OPS-1", "APR-1", "AUD-2")
 
@@ -55,3 +57,28 @@ def test_the_commands_of_the_quickstart_do_what_the_page_says(tmp_path: Path) ->
             words = [request["id"] if word == "APPROVAL" else word for word in words]  # noqa: PLW2901
         done = terminal.type([call if word == "CALL" else word for word in words])
         assert (words, done.returncode) == (words, expected), f"{done.stdout}\n{done.stderr}"
+
+
+def shown_commands() -> list[tuple[str, list[str]]]:
+    """Every `ringfence` line in a console block of any page."""
+    lines = [
+        (block.page, line.removeprefix("$ "))
+        for page in pages()
+        for block in blocks(page)
+        if block.language == "console"
+        for line in block.text.splitlines()
+        if line.startswith("$ ringfence ")
+    ]
+    return [(page, shlex.split(line, comments=True)[1:]) for page, line in lines]
+
+
+@pytest.mark.parametrize(("page", "words"), shown_commands(), ids=lambda given: str(given)[:60])
+def test_a_command_that_a_page_shows_exists_with_its_options(page: str, words: list[str]) -> None:
+    command: click.Command = ringfence
+    context = click.Context(command)
+    while isinstance(command, click.Group):
+        found = command.get_command(context, words[0])
+        assert found is not None, f"{page}: {words}"
+        command, words = found, words[1:]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("-") and word != ">"} <= known, page
