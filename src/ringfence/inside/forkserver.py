@@ -21,6 +21,7 @@ import pydantic
 from ringfence.inside import warden
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order, read_order
+from ringfence.inside.serve import rehearse
 from ringfence.kernel import namespaces
 
 MOST_ORDER_BYTES = 131_072
@@ -66,6 +67,7 @@ def _warm_up() -> None:
     _Warm(number=1).model_dump_json()
     _Warm.model_json_schema()
     pydantic.TypeAdapter(list[str]).dump_json([])
+    rehearse()
     asyncio.new_event_loop().close()
     log = logging.getLogger("ringfence.tool")
     log.addHandler(logging.StreamHandler(sys.stderr))

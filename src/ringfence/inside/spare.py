@@ -40,6 +40,7 @@ def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int]
         os.dup2(printed, 1)
         os.dup2(printed, 2)
         _confine(layout)
+        serve.rehearse()
         event_loop = asyncio.new_event_loop() if loop else None
         wire.send(CHANNEL, wire.pack(wire.Kind.READY))
         status = serve.one_job(tools, channel=CHANNEL, event_loop=event_loop, most_output=layout.bounds.output_bytes)
