@@ -87,7 +87,7 @@ async def test_numbers_of_every_size_survive_the_wait(tmp_path: Path, number: fl
         await house.vote(asked, "alice")
         completed(await session.resume(asked.invocation_id))
         (job,) = house.sandbox.jobs
-    assert float(job.arguments.split(b"weight\":")[1][:-1]) == number
+    assert float(job.arguments.split(b'weight":')[1][:-1]) == number
 
 
 @pytest.mark.req("APR-2")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ringfence.assembly import open_runtime
 from ringfence.contract.capabilities import Kind
 from ringfence.errors import CallRefused, Misuse
 from ringfence.execution.sandbox import Job, RawOutput
@@ -26,7 +27,6 @@ from tests.acceptance.spine.household import (
     scripted,
     waiting,
 )
-from ringfence.assembly import open_runtime
 
 
 class Jail:
@@ -147,14 +147,21 @@ async def test_a_cancelled_call_is_recorded_and_stays_cancelled(
 
 
 @pytest.mark.req("AUD-1")
-async def test_a_call_cancelled_while_its_start_is_written_does_not_stay_running(tmp_path: Path) -> None:
+async def test_a_call_cancelled_while_its_start_is_written_does_not_stay_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_house(config(tmp_path)) as house:
+        store, writing = house.runtime._parts.store, asyncio.Event()  # pyright: ignore[reportPrivateUsage]
+        start = store.start
+
+        async def watched(*given: Any, **named: Any) -> None:
+            writing.set()
+            await start(*given, **named)
+
+        monkeypatch.setattr(store, "start", watched)
         call = asyncio.create_task(house.session().call("note", {"text": "x"}))
-        while not call.done():
-            await asyncio.sleep(0)
-            if any(task.get_coro().__qualname__.endswith("start") for task in asyncio.all_tasks()):  # type: ignore[union-attr]  # pyright: ignore
-                call.cancel()
-                break
+        await writing.wait()
+        call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
         (started,) = await house.events("tool_started")

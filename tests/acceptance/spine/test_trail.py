@@ -52,6 +52,14 @@ def held(tmp_path: Path) -> sqlite3.Connection:
     return connection
 
 
+def allow_pages(house: House, most: int) -> None:
+    """Let the store's file grow to this many pages and no further, as a full disk would."""
+    store = house.runtime._parts.store  # pyright: ignore[reportPrivateUsage]
+    assert isinstance(store, SqliteStore)
+    for lane in (store.database.loop_lane, store.database.writer_lane):
+        lane.connection.execute(f"PRAGMA max_page_count = {most}")
+
+
 @pytest.mark.req("AUD-1")
 async def test_every_event_has_its_fields_and_the_class_of_its_tool(tmp_path: Path) -> None:
     jail = scripted({"note": fault("no"), "echo": lambda _: "\u202e"})
@@ -182,15 +190,11 @@ async def test_a_store_that_is_taken_while_a_tool_runs_withholds_its_output(tmp_
 @pytest.mark.req("AUD-3")
 async def test_a_full_disk_stops_every_call(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        database = house.runtime._parts.store.database  # type: ignore[attr-defined]  # pyright: ignore
-        lanes = [database.loop_lane.connection, database.writer_lane.connection]  # pyright: ignore
-        for connection in lanes:  # pyright: ignore
-            connection.execute("PRAGMA max_page_count = 1")  # pyright: ignore
+        allow_pages(house, 1)
         outcomes = [await house.call("echo", {"text": "x" * 8_000}) for _ in range(30)]
         ran = sum(outcome.status == "completed" for outcome in outcomes)
         assert len(house.ran) <= ran + 1
-        for connection in lanes:  # pyright: ignore
-            connection.execute("PRAGMA max_page_count = 4294967294")  # pyright: ignore
+        allow_pages(house, 2**32 - 2)
     stopped = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
     assert {outcome.code for outcome in stopped} == {"trail_unavailable"}
 

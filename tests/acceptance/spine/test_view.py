@@ -48,10 +48,9 @@ async def test_a_mistake_in_the_file_is_told_with_file_line_and_the_nearest_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    file = Path("ringfence.yaml")
-    file.write_text("version: 1\nagents:\n  ana:\n    allowd_tools: []\n")
+    (tmp_path / "ringfence.yaml").write_text("version: 1\nagents:\n  ana:\n    allowd_tools: []\n")
     with pytest.raises(ConfigInvalid, match=r"ringfence\.yaml:4.*allowed_tools"):
-        async with open_runtime(file):
+        async with open_runtime("ringfence.yaml"):
             pass
 
 

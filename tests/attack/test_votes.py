@@ -1,0 +1,169 @@
+"""Attacks 147 to 153: votes that should not count, approvals for something else, and asking until somebody nods."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ringfence.assembly import open_runtime
+from ringfence.assembly.assemble import utc_now
+from ringfence.errors import ConfigInvalid, VoteRefused
+from tests.acceptance.spine.household import Clock, completed, config, open_house, refused, rule, rules, waiting
+from tests.architecture.source import ROOT
+
+PAY = ("pay", {"to": "shop", "amount": 5})
+
+
+def vote_by_sql(tmp_path: Path, approval: Any, voter: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "state/ringfence.db", isolation_level=None)) as connection:
+        connection.execute(
+            "INSERT INTO votes (approval_id, voter, digest, decision, reason, door, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (approval.id, voter, approval.digest, "approve", None, "sql", "2026-03-01T12:00:00.000000+00:00"),
+        )
+
+
+def raced(folder: Path, invocation_id: str) -> list[list[str]]:
+    """What two processes say that resume the same call at the same moment."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    command = [sys.executable, "-m", "tests.attack.resume_once", str(folder), invocation_id]
+    racers = [
+        subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    return [racer.communicate("go\n", timeout=60)[0].split() for racer in racers]
+
+
+@pytest.mark.req("APR-4", "DB-2")
+async def test_147_proposers_and_second_votes_are_refused_also_by_raw_sql(tmp_path: Path) -> None:
+    async with open_house(config(tmp_path)) as house:
+        asked = waiting(await house.call("grant_access", {"person": "x"}))
+        (approval,) = await house.runtime.approvals.list()
+        for proposer in ("ulla", "carol"):
+            with pytest.raises(VoteRefused):
+                await house.vote(asked, proposer)
+            with pytest.raises(sqlite3.IntegrityError, match="vote_refused"):
+                vote_by_sql(tmp_path, approval, proposer)
+        vote_by_sql(tmp_path, approval, "alice")  # the control: an approver's row is admitted
+        with pytest.raises(sqlite3.IntegrityError, match="vote_refused"):
+            vote_by_sql(tmp_path, approval, "alice")
+        with pytest.raises(VoteRefused):
+            await house.vote(asked, "alice")
+
+
+@pytest.mark.req("APR-2", "DB-2")
+async def test_148_what_was_approved_cannot_be_changed_under_the_vote(tmp_path: Path) -> None:
+    async with open_house(config(tmp_path)) as house:
+        asked = await house.call(*PAY, id="s1")
+        await house.vote(asked, "alice")
+        with closing(sqlite3.connect(tmp_path / "state/ringfence.db", isolation_level=None)) as connection:
+            for change in (
+                'UPDATE invocations SET arguments = \'{"amount":5000,"to":"eve"}\'',
+                "UPDATE approvals SET card = '{}'",
+                "UPDATE approvals SET digest = 'x'",
+                "UPDATE votes SET voter = 'dan'",
+            ):
+                with pytest.raises(sqlite3.IntegrityError):
+                    connection.execute(change)
+        completed(await house.session(id="s1").resume(asked.invocation_id))
+
+
+@pytest.mark.req("APR-3")
+async def test_149_one_approval_is_used_once_by_two_processes_at_once(tmp_path: Path) -> None:
+    async with open_house(config(tmp_path), clock=Clock(at=utc_now())) as house:  # as the other processes have it
+        asked = await house.call(*PAY, id="s1")
+        await house.vote(asked, "alice")
+    answers = await asyncio.to_thread(raced, tmp_path, asked.invocation_id)
+    assert sorted(answers) in (
+        [["0", "approval_void"], ["1", "completed"]],
+        [["0", "in_flight"], ["1", "completed"]],
+        [["0", "completed"], ["1", "completed"]],
+    )
+
+
+@pytest.mark.req("APR-3")
+async def test_149_one_approval_is_used_up_by_its_run_its_expiry_or_another_session(tmp_path: Path) -> None:
+    async with open_house(config(tmp_path, approvals={"expire": "1h"})) as house:
+        session = house.session()
+        asked = await session.call(*PAY)
+        await house.vote(asked, "alice")
+        refused(await house.session().resume(asked.invocation_id), "approval_void")
+        completed(await session.resume(asked.invocation_id))
+        completed(await session.resume(asked.invocation_id))
+        assert waiting(await session.call(*PAY)).invocation_id != asked.invocation_id
+        late = await session.call("pay", {"to": "shop", "amount": 6})
+        await house.vote(late, "alice")
+        house.clock.forward(timedelta(hours=2))
+        refused(await session.resume(late.invocation_id), "approval_expired")
+        assert house.ran == ["pay"]
+
+
+@pytest.mark.req("APR-2")
+async def test_150_other_arguments_or_another_tool_are_a_new_call_from_the_start(tmp_path: Path) -> None:
+    async with open_house(config(tmp_path)) as house:
+        session = house.session()
+        asked = await session.call("publish", {"text": "x"})
+        await house.vote(asked, "alice")
+        for tool, arguments in (("publish", {"text": "y"}), ("pay", {"to": "x", "amount": 1})):
+            assert waiting(await session.call(tool, arguments)).approval_id != asked.approval_id
+        assert house.ran == []
+        completed(await session.call("publish", {"text": "x"}))
+
+
+@pytest.mark.req("APR-2")
+@pytest.mark.parametrize(
+    "text", ["pay \u202eeve", "\U000e0041\U000e0042", "раураl", "<b onload=x>", "a\n\nb\r\x00", "x" * 8_192]
+)
+async def test_151_the_card_holds_the_bytes_that_will_run(tmp_path: Path, text: str) -> None:
+    async with open_house(config(tmp_path)) as house:
+        session = house.session()
+        asked = await session.call("publish", {"text": text})
+        (approval,) = await house.runtime.approvals.list()
+        await house.vote(asked, "alice")
+        completed(await session.resume(asked.invocation_id))
+        (job,) = house.sandbox.jobs
+    assert approval.card["arguments"].encode() == job.arguments
+    assert job.arguments.decode().count(text[:1])
+
+
+@pytest.mark.req("APR-4", "POL-2", "VIEW-1")
+async def test_152_what_is_missing_or_broken_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_house(config(tmp_path / "a", people={"carol": {"roles": ["viewer"]}})) as house:
+        refused(await house.call(*PAY), "no_approvers")
+    broken = rules(rule("allow", tool="echo", when={"args.text": {"lt": 1}}))
+    async with open_house(config(tmp_path / "b", policy=broken)) as house:
+        refused(await house.call("echo", {"text": "x"}), "policy_denied")
+    (tmp_path / "empty.yaml").write_text("")
+    for file in ("empty.yaml", "missing.yaml", "."):
+        with pytest.raises(ConfigInvalid):
+            async with open_runtime(tmp_path / file):
+                pass
+
+
+@pytest.mark.req("APR-5")
+async def test_153_a_rejected_call_is_not_asked_again_in_other_clothes(tmp_path: Path) -> None:
+    async with open_house(config(tmp_path)) as house:
+        session = house.session()
+        asked = await session.call("publish", {"text": "x", "weight": 1})
+        await house.vote(asked, "alice", "reject", "no")
+        again: list[dict[str, Any]] = [
+            {"text": "x", "weight": 1},
+            {"weight": 1, "text": "x"},
+            {"text": "x", "weight": 1.0},
+        ]
+        for arguments in again * 2:
+            refused(await session.call("publish", arguments), "approval_rejected")
+            refused(await session.call("publish", arguments, idempotency_key="new"), "approval_rejected")
+        assert await house.runtime.approvals.list() == []
+        waiting(await session.call("publish", {"text": "y"}))  # the control: another call is asked
