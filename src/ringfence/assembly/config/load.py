@@ -21,7 +21,7 @@ from ringfence.assembly.config.from_code import read_mapping
 from ringfence.assembly.config.keys import FILE
 from ringfence.assembly.config.model import Config
 from ringfence.assembly.config.plain import INVALID, is_mapping
-from ringfence.assembly.config.problems import Report, TooManyProblems, shown
+from ringfence.assembly.config.problems import Report, TooManyProblems, shown_file
 from ringfence.errors import ConfigInvalid, Misuse
 
 
@@ -36,7 +36,7 @@ def load_config(source: str | os.PathLike[str] | Mapping[str, Any] | Config) -> 
         raise Misuse(f"a config is a path, a dict or a `Config`, not a Python `{type(source).__name__}`")
     file = Path(source)
     content, mode = _read(file)
-    value, report = read_yaml(_text(content, file=file), file=shown(str(file)))
+    value, report = read_yaml(_text(content, file=file), file=shown_file(file))
     if mode & stat.S_IWOTH:
         report.warn((), "everybody on this machine can write this file", remedy="`chmod o-w` it")
     return _understand(value, report=report, root=file.absolute().parent, file=file.absolute())
@@ -74,8 +74,8 @@ def _text(content: bytes, *, file: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigInvalid((f"{shown(str(file))}:{line}:1: the file is not UTF-8 text",)) from None
+        raise ConfigInvalid((f"{shown_file(file)}:{line}:1: the file is not UTF-8 text",)) from None
 
 
 def _unreadable(file: Path, reason: str) -> ConfigInvalid:
-    return ConfigInvalid((f"{shown(str(file))}: the config file {reason}",))
+    return ConfigInvalid((f"{shown_file(file)}: the config file {reason}",))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from ringfence.errors import CODES, ConfigInvalid, RingfenceError
@@ -15,6 +16,7 @@ from ringfence.errors import CODES, ConfigInvalid, RingfenceError
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 MOST_PROBLEMS = 200
+_LONGEST_PATH = 4_096
 _LONGEST_WORD = 80
 _LONGEST_MESSAGE = 600
 
@@ -130,6 +132,11 @@ def spell(path: KeyPath) -> str:
 def shown(word: str) -> str:
     """A word from the file, clipped, with nothing in it that a terminal would act on."""
     return _clip(word, _LONGEST_WORD)
+
+
+def shown_file(file: Path) -> str:
+    """A file's path, whole: a clipped one could not be opened."""
+    return _clip(str(file), _LONGEST_PATH)
 
 
 def _clip(text: str, most: int) -> str:
