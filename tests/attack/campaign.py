@@ -4,19 +4,21 @@ Takes: an order as JSON on standard input.  Gives: {probe: {status, code, outcom
 Never: imports a probe; the jail does.
 
 It is a script of its own, because it is started as root and as an ordinary user, with the canaries that a careless
-launcher would leak: a variable, an inheritable descriptor 9.
+launcher would leak: a variable, inheritable descriptors.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
-CANARY_DESCRIPTOR = 9
+SECRET, FOLDER, RING = 9, 10, 11
+_IO_URING_SETUP = 425
 AGENT = "mallory"
 
 
@@ -37,6 +39,7 @@ def config(order: dict[str, Any]) -> dict[str, Any]:
 async def run(order: dict[str, Any]) -> dict[str, Any]:
     from ringfence.assembly import open_runtime
 
+    before = host()
     async with open_runtime(config(order), accept_as="olga") as runtime:
         session = runtime.session(agent=AGENT, user="tester")
 
@@ -51,24 +54,57 @@ async def run(order: dict[str, Any]) -> dict[str, Any]:
             async for event in runtime.audit.export()
             if event["kind"] in ("tool_completed", "tool_failed")
         }
-    return {probe: _row(outcome, evidence.get(outcome["invocation_id"])) for probe, outcome in told.items()}
+    rows = {probe: _row(outcome, evidence.get(outcome["invocation_id"])) for probe, outcome in told.items()}
+    return {"rows": rows, "before": before, "afterwards": host()}
 
 
 def _row(outcome: dict[str, Any], evidence: Any) -> dict[str, Any]:
-    output = outcome.get("output") or {}
+    output: dict[str, Any] = outcome.get("output") or {}
     return {
         "status": outcome["status"],
         "code": outcome.get("code"),
         "outcome": output.get("outcome"),
         "detail": output.get("detail", outcome.get("message")),
+        "effects": outcome.get("effects"),
         "evidence": evidence,
     }
 
 
+def host() -> dict[str, Any]:
+    """What this process holds of the machine: children, descriptors, mounts, control groups."""
+    groups = [line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()]
+    folders = [Path("/sys/fs/cgroup", names or "unified", path.lstrip("/")) for names, path in groups]
+    return {
+        "children": Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split(),
+        "descriptors": sorted(_kind(os.readlink(f"/proc/self/fd/{name}")) for name in _open_descriptors()),
+        "mounts": len(Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()),
+        "groups": sorted(str(made) for folder in folders for made in folder.glob(f"ringfence-{os.getpid()}-*")),
+    }
+
+
+def _kind(target: str) -> str:
+    """What a descriptor is, without the number that tells two of a kind apart."""
+    return target if target.startswith("anon_inode") else target.split(":", maxsplit=1)[0]
+
+
+def _open_descriptors() -> list[str]:
+    return [name for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
+
+
+def leak(secret: str) -> None:
+    """Leave open what a careless launcher would: the secret, the machine's root, a ring."""
+    ring = ctypes.CDLL(None).syscall(_IO_URING_SETUP, 1, ctypes.create_string_buffer(120))
+    for descriptor, number in (
+        (os.open(secret, os.O_RDONLY), SECRET),
+        (os.open("/", os.O_PATH), FOLDER),
+        (ring, RING),
+    ):
+        os.dup2(descriptor, number, inheritable=True)
+
+
 def main() -> None:
     order = json.load(sys.stdin)
-    leaked = os.open(order["canaries"]["secret_file"], os.O_RDONLY)
-    os.dup2(leaked, CANARY_DESCRIPTOR, inheritable=True)
+    leak(order["canaries"]["secret_file"])
     order["canaries"]["launcher_pid"] = os.getpid()
     json.dump(asyncio.run(run(order)), sys.stdout)
 

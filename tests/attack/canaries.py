@@ -11,17 +11,22 @@ import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 ENVIRONMENT_NAME = "CANARY"
+# Candidates; those that this machine has and that whoever runs the tests can open are tried.
+DEVICES = ("/dev/ptmx", "/dev/fuse", "/dev/kvm", "/dev/vda", "/dev/sda", "/dev/mem", "/dev/net/tun", "/dev/kmsg")
+KERNEL_FILES = ("/sys/kernel", "/sys/kernel/debug", "/sys/firmware", "/proc/kcore", "/proc/keys", "/proc/timer_list",
+                "/proc/kallsyms", "/proc/cmdline", "/proc/version")  # fmt: skip
+KERNEL_SETTINGS = ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sysrq-trigger")
 _IPC_PRIVATE, _IPC_CREAT, _IPC_RMID, _SHM_BYTES = 0, 0o1000, 0, 4096
 
 
 @contextmanager
-def public_folder() -> Iterator[Path]:
+def public_folder() -> Generator[Path]:
     """A folder outside `/tmp`, which every jail covers anyway, that any user may enter."""
     folder = Path(tempfile.mkdtemp(prefix="ringfence-attack-", dir="/var/tmp"))
     folder.chmod(0o755)
@@ -32,7 +37,7 @@ def public_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def set_out(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def set_out(folder: Path) -> Generator[tuple[str, dict[str, Any]]]:
     """The secret, and the canaries that hold it; readable by every user, so that only a jail keeps it."""
     secret = f"canary-{secrets.token_hex(16)}"
     file = folder / "secret"
@@ -59,12 +64,16 @@ def set_out(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 "abstract_socket": abstract,
                 "shared_memory_id": stack.enter_context(_shared_memory(secret)),
                 "shared_memory_file": stack.enter_context(_shared_file(secret)),
+                "setuid_program": _setuid_program(folder),
+                "devices": list(filter(_opens, DEVICES)),
+                "kernel_files": list(filter(_opens, KERNEL_FILES)),
+                "kernel_settings": list(filter(os.path.exists, KERNEL_SETTINGS)),
             },
         )
 
 
 @contextmanager
-def _listening(family: int, kind: int, address: Any) -> Iterator[socket.socket]:
+def _listening(family: int, kind: int, address: Any) -> Generator[socket.socket]:
     with socket.socket(family, kind) as server:
         server.bind(address)
         if kind == socket.SOCK_STREAM:
@@ -73,7 +82,7 @@ def _listening(family: int, kind: int, address: Any) -> Iterator[socket.socket]:
 
 
 @contextmanager
-def _shared_memory(secret: str) -> Iterator[int]:
+def _shared_memory(secret: str) -> Generator[int]:
     """A System V segment that every user may attach."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.shmat.restype = ctypes.c_void_p
@@ -90,7 +99,7 @@ def _shared_memory(secret: str) -> Iterator[int]:
 
 
 @contextmanager
-def _shared_file(secret: str) -> Iterator[str]:
+def _shared_file(secret: str) -> Generator[str]:
     path = f"/dev/shm/ringfence-{secrets.token_hex(8)}"
     with open(path, "x", encoding="utf-8") as file:
         file.write(secret)
@@ -99,3 +108,18 @@ def _shared_file(secret: str) -> Iterator[str]:
         yield path
     finally:
         os.unlink(path)
+
+
+def _setuid_program(folder: Path) -> str:
+    """A program that tells its user, and whoever runs it is its owner."""
+    program = shutil.copy("/usr/bin/id", folder / "id")
+    os.chmod(program, 0o4755)
+    return str(program)
+
+
+def _opens(path: str) -> bool:
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True

@@ -1,6 +1,6 @@
 """The campaigns: every row of the table, in the jail and without it, once as root and once as an ordinary user.
 
-Takes: the table.  Gives: `jailed` and `unjailed`, what became of each probe.  Never: runs a campaign twice in one test
+Takes: the table.  Gives: `campaigns`, what became of each probe.  Never: runs a campaign twice in one test
 run, however many workers share it.
 """
 
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,33 +42,42 @@ def privilege(request: pytest.FixtureRequest) -> Privilege:
     return chosen
 
 
+@dataclass(frozen=True, kw_only=True)
+class Campaigns:
+    """What became of every probe, by script and privilege."""
+
+    secret: str
+    told: dict[str, Told]
+
+    def jailed(self, privilege: Privilege) -> Told:
+        return self._of("campaign", privilege)["rows"]
+
+    def unjailed(self, privilege: Privilege) -> Told:
+        return self._of("controls", privilege)["rows"]
+
+    def host_before(self, privilege: Privilege) -> dict[str, Any]:
+        return self._of("campaign", privilege)["before"]
+
+    def host_afterwards(self, privilege: Privilege) -> dict[str, Any]:
+        return self._of("campaign", privilege)["afterwards"]
+
+    def _of(self, script: str, privilege: Privilege) -> Told:
+        """Fails with the script's own complaint where it told nothing."""
+        told = self.told[f"{script} {privilege}"]
+        assert FAILED not in told, told[FAILED]["text"]
+        return told
+
+
 @pytest.fixture(scope="session")
-def campaigns(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> dict[str, Told]:
-    """What became of every probe, by privilege and script; the first worker runs it, the others read it."""
+def campaigns(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Campaigns:
+    """Every probe in the jail and without it; the first worker runs them, the others read what it wrote down."""
     base = tmp_path_factory.getbasetemp()
     shared = base if worker_id == "master" else base.parent
     with _alone(shared / "attack.lock"):
         kept = shared / "attack.json"
         if not kept.exists():
-            kept.write_text(json.dumps(_run_all()), encoding="utf-8")
-        told: dict[str, Told] = json.loads(kept.read_text(encoding="utf-8"))
-        return told
-
-
-@pytest.fixture(scope="session")
-def jailed(campaigns: dict[str, Told], privilege: Privilege) -> Told:
-    return require_told(campaigns[f"campaign {privilege}"])
-
-
-@pytest.fixture(scope="session")
-def unjailed(campaigns: dict[str, Told], privilege: Privilege) -> Told:
-    return require_told(campaigns[f"controls {privilege}"])
-
-
-def require_told(told: Told) -> Told:
-    """Fail with the script's own complaint where it told nothing."""
-    assert FAILED not in told, told[FAILED]["text"]
-    return told
+            kept.write_text(json.dumps(asdict(_run_all())), encoding="utf-8")
+        return Campaigns(**json.loads(kept.read_text(encoding="utf-8")))
 
 
 class _alone:
@@ -84,28 +93,25 @@ class _alone:
         self._file.close()
 
 
-def _run_all() -> dict[str, Told]:
+def _run_all() -> Campaigns:
     with public_folder() as folder, set_out(folder) as (secret, canaries):
-        tools = folder / "tools"
-        shutil.copytree(FOLDER / PROBES, tools / PROBES, ignore=shutil.ignore_patterns("__pycache__"))
         runs = {
             f"{script} {privilege}": _start(
-                folder, script=script, privilege=privilege, secret=secret, order=_order(folder, canaries, privilege)
+                folder, script=script, privilege=privilege, secret=secret, order=_order(canaries, privilege)
             )
             for privilege in possible()
             for script in ("campaign", "controls")
         }
-        return {name: running.told() for name, running in runs.items()}
+        return Campaigns(secret=secret, told={name: running.told() for name, running in runs.items()})
 
 
-def _order(folder: Path, canaries: dict[str, Any], privilege: Privilege) -> dict[str, Any]:
+def _order(canaries: dict[str, Any], privilege: Privilege) -> dict[str, Any]:
     """What both scripts are told; a control that only root can give is left to root's run."""
     controls = [[row.module, row.probe, row.control[privilege]] for row in TABLE]
     return {
         "canaries": canaries,
         "modules": modules(),
-        "tools": str(folder / "tools"),
-        "quick": [row.probe for row in TABLE if row.pace == "quick"],
+        "quick": [row.probe for row in TABLE if row.pace == "quick" for _ in range(row.times)],
         "long": [row.probe for row in TABLE if row.pace == "long"],
         "controls": [control for control in controls if control[2] != "probe by root"],
     }
@@ -136,11 +142,13 @@ def _start(folder: Path, *, script: str, privilege: Privilege, secret: str, orde
     state = folder / f"{script}-{privilege}"
     state.mkdir(mode=0o700)
     asked, said, complained = (folder / f"{state.name}.{word}" for word in ("order", "said", "complained"))
-    asked.write_text(json.dumps({**order, "state": str(state)}), encoding="utf-8")
-    ids: dict[str, Any] = {}
-    if os.geteuid() == 0 and privilege == "user":
-        os.chown(state, ORDINARY, ORDINARY)
-        ids = {"user": ORDINARY, "group": ORDINARY, "extra_groups": []}
+    # Each run has its own copy of the probes: unjailed, some change their own source.
+    tools = folder / f"{state.name}-tools"
+    shutil.copytree(FOLDER / PROBES, tools / PROBES, ignore=shutil.ignore_patterns("__pycache__"))
+    asked.write_text(json.dumps({**order, "state": str(state), "tools": str(tools)}), encoding="utf-8")
+    other = ORDINARY if os.geteuid() == 0 and privilege == "user" else None
+    if other is not None:
+        os.chown(state, other, other)
     copy = shutil.copy(FOLDER / f"{script}.py", folder / f"{state.name}.py")
     with asked.open("rb") as stdin, said.open("wb") as stdout, complained.open("wb") as stderr:
         process = subprocess.Popen(
@@ -150,7 +158,9 @@ def _start(folder: Path, *, script: str, privilege: Privilege, secret: str, orde
             stderr=stderr,
             cwd=state,
             env={"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(_import_path()), ENVIRONMENT_NAME: secret},
-            **ids,
+            user=other,
+            group=other,
+            extra_groups=None if other is None else [],
         )
     return Running(process=process, said=said, complained=complained)
 

@@ -20,9 +20,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-CANARY_DESCRIPTOR = 9
+SECRET, FOLDER, RING = 9, 10, 11
+_IO_URING_SETUP = 425
 SECONDS = 10.0
 _NEWUSER, _NEWNS, _NEWPID, _NEWNET, _NEWIPC = 0x1000_0000, 0x0002_0000, 0x2000_0000, 0x4000_0000, 0x0800_0000
+_PRIVATE = 0x4_4000
 
 Control = Callable[[Any, Any], Any]
 
@@ -37,10 +39,99 @@ def probe_in_namespaces(function: Any, canaries: Any) -> Any:
     uid, gid = os.getuid(), os.getgid()
     if ctypes.CDLL(None, use_errno=True).unshare(_NEWUSER | _NEWNS | _NEWNET | _NEWIPC) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
+    _map(uid, gid)
+    return function(canaries)
+
+
+def _map(uid: int, gid: int) -> None:
     for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
             file.write(text)
+
+
+def probe_in_a_pid_namespace(function: Any, canaries: Any) -> Any:
+    """The same function, where process 1 and everybody else are of this control's making."""
+    uid, gid = os.getuid(), os.getgid()
+    if ctypes.CDLL(None, use_errno=True).unshare(_NEWUSER | _NEWNS | _NEWPID) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")
+    _map(uid, gid)
+    return _attempt(**in_a_child(partial(_beside_process_1, function, canaries)))
+
+
+def _beside_process_1(function: Any, canaries: Any) -> Any:
+    """Process 1 of a namespace: it shows the namespace, bears somebody else, and lets a child try."""
+    if ctypes.CDLL(None, use_errno=True).mount(b"proc", b"/proc", b"proc", 0, None) != 0:
+        raise OSError(ctypes.get_errno(), "mount")
+    if os.fork() == 0:
+        signal.pause()
+    return _attempt(**in_a_child(partial(function, canaries.model_copy(update={"launcher_pid": 1}))))
+
+
+def probe_in_a_mount_namespace(function: Any, canaries: Any) -> Any:
+    """The same function, by root with mounts of its own, so that the machine keeps its mounts."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_NEWNS) != 0 or libc.mount(None, b"/", None, _PRIVATE, None) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")
     return function(canaries)
+
+
+def probe_twice(function: Any, canaries: Any) -> Any:
+    """The same function, twice in one process and one folder; the folder is one that imports look in."""
+    sys.path.insert(0, os.getcwd())
+    function(canaries)
+    return function(canaries)
+
+
+def probe_that_ends(function: Any, canaries: Any) -> Any:
+    """The same function, with the one link in its way that makes its loop end."""
+    os.symlink(canaries.secret_file, "b")
+    return function(canaries)
+
+
+def probe_that_outlives_a_signal(function: Any, canaries: Any) -> Any:
+    """The same function does not end by the signal that asks a process to end."""
+    pid = os.fork()
+    if pid == 0:
+        function(canaries)
+        os._exit(0)
+    os.waitpid(pid, os.WUNTRACED)
+    os.kill(pid, signal.SIGTERM)
+    os.kill(pid, signal.SIGCONT)
+    return _still_there(pid)
+
+
+def probe_that_waits(function: Any, canaries: Any) -> Any:
+    """The same function has not ended after a second."""
+    pid = os.fork()
+    if pid == 0:
+        function(canaries)
+        os._exit(0)
+    return _still_there(pid)
+
+
+def probe_that_kills_itself(function: Any, canaries: Any) -> Any:
+    """The same function reaches a part of the kernel that ends its caller; an older kernel lacks that part."""
+    told = in_a_child(partial(function, canaries))
+    reached = told["outcome"] == "died" or told["detail"] == "ENOSYS"
+    return _attempt(outcome="succeeded" if reached else "stopped", detail=str(told).replace("=", ":"))
+
+
+def unknown_to_the_kernel_too(function: Any, canaries: Any) -> Any:
+    """No kernel knows these calls yet, so that only the answer can be compared: both refuse, as unknown."""
+    told = function(canaries)
+    same = told.outcome == "stopped" and told.detail.count("ENOSYS") == told.detail.count("=")
+    return _attempt(outcome="succeeded" if same else "stopped", detail="every answer is that of an unknown call")
+
+
+def _still_there(pid: int) -> Any:
+    ended, _, _ = select.select([os.pidfd_open(pid)], [], [], 1.0)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return _attempt(outcome="stopped" if ended else "succeeded", detail="ended" if ended else "still there")
+
+
+def _attempt(**fields: str) -> Any:
+    return importlib.import_module("probes.attempt").Attempt(**fields)
 
 
 def run(order: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +141,7 @@ def run(order: dict[str, Any]) -> dict[str, Any]:
     for module, name, control in order["controls"]:
         declared = getattr(importlib.import_module(f"probes.{module}"), name)
         told[name] = in_a_child(partial(_control(control), declared.implementation.function, canaries))
-    return told
+    return {"rows": told}
 
 
 def _control(name: str) -> Control:
@@ -61,7 +152,7 @@ def _control(name: str) -> Control:
 def in_a_child(act: Callable[[], Any]) -> dict[str, str]:
     """What an act came to in a process of its own, with a scratch folder of its own."""
     reading, writing = os.pipe()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+    with tempfile.TemporaryDirectory(dir=".", ignore_cleanup_errors=True) as scratch:
         pid = os.fork()
         if pid == 0:
             os.close(reading)
@@ -94,10 +185,20 @@ def _heard(reading: int) -> bytes:
     return os.read(reading, 65_536)
 
 
+def leak(secret: str) -> None:
+    """Leave open what a careless launcher would: the secret, the machine's root, a ring."""
+    ring = ctypes.CDLL(None).syscall(_IO_URING_SETUP, 1, ctypes.create_string_buffer(120))
+    for descriptor, number in (
+        (os.open(secret, os.O_RDONLY), SECRET),
+        (os.open("/", os.O_PATH), FOLDER),
+        (ring, RING),
+    ):
+        os.dup2(descriptor, number, inheritable=True)
+
+
 def main() -> None:
     order = json.load(sys.stdin)
-    leaked = os.open(order["canaries"]["secret_file"], os.O_RDONLY)
-    os.dup2(leaked, CANARY_DESCRIPTOR, inheritable=True)
+    leak(order["canaries"]["secret_file"])
     order["canaries"]["launcher_pid"] = os.getpid()
     json.dump(run(order), sys.stdout)
 

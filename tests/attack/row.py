@@ -47,8 +47,9 @@ class Row:
     kernel may appear in the detail, or the code of a failed call.
     `control`: `probe` (the same function in a plain child with the same privilege), `probe in namespaces` (in a child
     that is root of its own user namespace, for what an ordinary user may do only there), `probe by root` (for what an
-    ordinary user may never do), or the name of a function of `controls.py`.
+    ordinary user may never do), or the name of another function of `controls.py`.
     `pace`: a `long` row waits for a limit; it runs beside the others.
+    `times`: how often it is called; the last answer counts, so that a call can look for an earlier one's traces.
     """
 
     line: int
@@ -57,6 +58,7 @@ class Row:
     expected: Mapping[Privilege, str]
     control: Mapping[Privilege, str]
     pace: Literal["quick", "long"] = "quick"
+    times: int = 1
 
 
 def everywhere(text: str) -> Mapping[Privilege, str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
-from tests.attack.conftest import Told, require_told
+from ringfence.errors import CODES
+from tests.attack.conftest import Campaigns, possible
 from tests.attack.row import MECHANISMS, Privilege, Row, read_expectation
 from tests.attack.table import TABLE
 
@@ -15,49 +15,39 @@ pytestmark = pytest.mark.req("SBX-3")
 
 _ANSWER = re.compile(r"\bE[A-Z0-9]{2,}\b")
 _STILL_STOPPED = re.compile(r"=E[A-Z0-9]{2,}\b")
-_every_row = pytest.mark.parametrize("row", TABLE, ids=[row.probe for row in TABLE])
+_Pairs = list[tuple[Row, Privilege]]
+_PAIRS: _Pairs = [(row, privilege) for privilege in possible() for row in TABLE]
+# What only root can show is shown where the tests run as root.
+_CONTROLS: _Pairs = [pair for pair in _PAIRS if "root" in possible() or pair[0].control["user"] != "probe by root"]
 
 
-@_every_row
-def test_a_hostile_tool_is_stopped_as_the_table_says(row: Row, privilege: Privilege, jailed: Told) -> None:
-    told = jailed[row.probe]
+def _named(pairs: _Pairs) -> list[str]:
+    return [f"{privilege}-{row.probe}" for row, privilege in pairs]
+
+
+@pytest.mark.parametrize(("row", "privilege"), _PAIRS, ids=_named(_PAIRS))
+def test_a_hostile_tool_is_stopped_as_the_table_says(row: Row, privilege: Privilege, campaigns: Campaigns) -> None:
+    told = campaigns.jailed(privilege)[row.probe]
     print(told)
     stop = read_expectation(row.expected[privilege])
     if stop is None:
         assert (told["status"], told["code"]) == ("failed", row.expected[privilege]), told
         return
     assert (told["status"], told["outcome"]) == ("completed", "stopped"), told
-    if stop.answers:
-        assert set(_ANSWER.findall(told["detail"])) <= stop.answers, told
+    assert not stop.answers or set(_ANSWER.findall(told["detail"])) <= stop.answers, told
 
 
-@_every_row
-def test_the_same_try_succeeds_without_the_jail(
-    row: Row, privilege: Privilege, unjailed: Told, campaigns: dict[str, Told]
-) -> None:
-    if row.control[privilege] == "probe by root":
-        unjailed = require_told(campaigns["controls root"])
-    told = unjailed[row.probe]
+@pytest.mark.parametrize(("row", "privilege"), _CONTROLS, ids=_named(_CONTROLS))
+def test_the_same_try_succeeds_without_the_jail(row: Row, privilege: Privilege, campaigns: Campaigns) -> None:
+    by: Privilege = "root" if row.control[privilege] == "probe by root" else privilege
+    told = campaigns.unjailed(by)[row.probe]
     assert told["outcome"] == "succeeded", told
     assert not _STILL_STOPPED.search(told["detail"]), told
 
 
-@pytest.mark.req("SBX-6")
-def test_every_call_bears_evidence_of_one_and_the_same_jail(jailed: Told) -> None:
-    hashes = {_evidence(told)["blueprint"] for told in jailed.values()}
-    assert len(hashes) == 1, hashes
-
-
-def _evidence(told: dict[str, Any]) -> dict[str, Any]:
-    evidence: dict[str, Any] = told["evidence"]
-    return evidence
-
-
 def test_every_row_names_a_known_mechanism_or_a_code() -> None:
-    from ringfence.errors import CODES
-
     for row in TABLE:
+        assert row.probe.startswith(f"line_{row.line:03}_")
         for text in row.expected.values():
             stop = read_expectation(text)
             assert text in CODES if stop is None else stop.mechanism in MECHANISMS, (row.probe, text)
-            assert row.probe.startswith(f"line_{row.line:03}_")
