@@ -124,8 +124,8 @@ class Exchange:
             self.spare.ends.channel.shutdown(socket.SHUT_WR)
 
     def _at_its_end(self) -> None:
-        """One frame, then the end of the channel: if the kernel shows it on its way out, there is no need to wait."""
-        if self._fault is None and self._reader.frame() is not None and is_exiting(self.spare.process.pid):
+        """If it waited for the host after its one frame and now is on its way out, there is no need to wait longer."""
+        if self._fault is None and self._measured is not None and is_exiting(self.spare.process.pid):
             while self._drain_printed():
                 continue
             self._tell("exiting")

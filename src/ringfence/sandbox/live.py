@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 _MOST_BYTES = 4_096
 _EXITING = 0x4  # PF_EXITING: set first when a process exits, and never taken back
-_FLAGS, _USER_TICKS, _SYSTEM_TICKS, _THREADS = 6, 11, 12, 17
+_FLAGS, _USER_TICKS, _SYSTEM_TICKS, _THREADS, _EXIT_CODE = 6, 11, 12, 17, 49
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -23,9 +23,11 @@ class Live:
 
 
 def measure_live(pid: int) -> Live | None:
-    """CPU time of all its threads and the most memory it ever held; None where it is gone."""
+    """CPU time of all its threads and the most memory it ever held; None where it is gone or going."""
     try:
         fields = _stat(pid)
+        if int(fields[_FLAGS]) & _EXITING:
+            return None
         run_time = int(_read(f"/proc/{pid}/schedstat").split()[0]) / 1_000_000_000
         status = _read(f"/proc/{pid}/status")
     except (OSError, IndexError):
@@ -39,12 +41,16 @@ def measure_live(pid: int) -> Live | None:
 
 
 def is_exiting(pid: int) -> bool:
-    """Whether the process has begun to exit, so that no line of its program runs any more."""
+    """Whether the process has begun to exit, so that no line of its program runs any more; cleanly, as far as shown.
+
+    The kernel shows the exit code to root alone; to others it is 0 until the warden tells.
+    """
     try:
         fields = _stat(pid)
     except OSError:
         return False
-    return bool(int(fields[_FLAGS]) & _EXITING) and int(fields[_THREADS]) <= 1
+    flags, threads, code = (int(fields[at]) for at in (_FLAGS, _THREADS, _EXIT_CODE))
+    return bool(flags & _EXITING) and threads <= 1 and code == 0
 
 
 def _stat(pid: int) -> list[bytes]:
