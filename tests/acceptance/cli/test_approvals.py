@@ -8,7 +8,7 @@ import pwd
 
 import pytest
 
-from tests.acceptance.cli.typed import Shop, typed_at_terminal
+from tests.acceptance.cli.typed import Shop, typed, typed_at_terminal
 
 LOGIN = pwd.getpwuid(os.getuid()).pw_name
 
@@ -55,7 +55,10 @@ def test_what_cannot_be_seen_in_the_arguments_is_spelled_out_on_the_card(new_sho
     arguments = json.dumps({"customer": "A\u202eda[red]", "points": ["\x1b[2Jhello"]})
     asked = new_shop.typed("call", "ana", "draft_reply", arguments, "--json").document
     card = new_shop.typed("approvals", "show", asked["approval_id"]).out
-    assert '{"customer":"A\\u{202e}da[red]","points":["\\u001b[2Jhello"]}' in card
+    spelled = '{"customer":"A\\u{202e}da[red]","points":["\\u001b[2Jhello"]}'
+    assert spelled in card
+    assert spelled in new_shop.typed("approvals", "list").out
+    assert new_shop.typed("approvals", "list", "--json").out.isascii()
 
 
 @pytest.mark.req("APR-2")
@@ -110,8 +113,10 @@ def test_owner_operator_and_strangers_cannot_vote(person: str, why: str, shop: S
 @pytest.mark.req("APR-4")
 def test_whoever_typed_the_call_cannot_vote_on_it_whatever_the_environment_says(shop: Shop) -> None:
     shop.edit("ringfence.yaml", "people:\n", f"people:\n  {LOGIN}: {{roles: [approver], groups: [treasury]}}\n")
-    asked = shop.asked(900)
-    came = shop.typed("approvals", "approve", asked["approval_id"])
+    pretending = dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), "alice")
+    words = ("call", "ana", "refund", '{"order": "A-1001", "amount_cents": 900}', "--json")
+    asked = typed(*words, cwd=shop.folder, **pretending).document
+    came = typed("approvals", "approve", asked["approval_id"], cwd=shop.folder, **pretending)
     assert came.code == 4
     assert f"`{LOGIN}` proposed this call" in came.err
     assert LOGIN not in shop.json("approvals", "show", asked["approval_id"])["may_vote"]
