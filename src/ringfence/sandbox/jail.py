@@ -277,8 +277,10 @@ def _fingerprints(kind: wire.Kind, body: bytes) -> Mapping[str, str]:
         document = parse_json(body, size=_MOST_FINGERPRINTS)
     except NotPlain as problem:
         raise CallFailed(f"the import gave no well-formed answer: {problem}", code="protocol_error") from None
+    if type(document) is not dict or not all(type(value) is str for value in document.values()):
+        raise CallFailed("the import gave no well-formed answer", code="protocol_error")
     if kind is wire.Kind.FAULT:
         raise CallFailed(f"the tool's module cannot be imported: {document.get('message')}", code="tool_error")
-    if kind is not wire.Kind.IMPORTED or not all(type(value) is str for value in document.values()):
+    if kind is not wire.Kind.IMPORTED:
         raise CallFailed("the import gave no well-formed answer", code="protocol_error")
     return dict(document)

@@ -131,6 +131,10 @@ class Pool:
             building.add_done_callback(lambda _: self._building.pop(key, None))
         return await asyncio.shield(building)
 
+    def jails(self) -> tuple[Jail, ...]:
+        """Those that stand now."""
+        return tuple(self._jails.values())
+
     async def close(self) -> None:
         """End every process and remove every group; raises if anything is left."""
         self._closed = True

@@ -1,0 +1,167 @@
+"""However a call, a jail or the host ends, nothing of it is left: no process, group, descriptor or file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ringfence.contract.limits import Limits
+from ringfence.kernel import cgroups
+from ringfence.sandbox.pool import PoolBounds
+from tests.integration.sandbox.driver import Yard
+
+pytestmark = pytest.mark.req("SBX-9")
+
+
+def descendants() -> set[int]:
+    """Every living process below this one."""
+    parents: dict[int, int] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                fields = ["Z", "0"]
+            if fields[0] != "Z":
+                parents[int(name)] = int(fields[1])
+    found: set[int] = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
+
+
+def groups() -> set[Path]:
+    mine = f"ringfence-{os.getpid()}-*"
+    return {path for folder in cgroups.find().folders.values() for path in folder.glob(mine)}
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Give the kernel a moment to finish; the suite's own time-out bounds it."""
+    async with asyncio.timeout(10):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+async def test_closing_leaves_no_process_group_or_descriptor(tmp_path: Path) -> None:
+    mounts = Path("/proc/self/mountinfo").read_text()
+    open_before, living_before = len(os.listdir("/proc/self/fd")), descendants()
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    await yard.output("add", {"a": 1, "b": 2})
+    await yard.output("add", {"a": 1, "b": 2}, agent="ben")
+    assert descendants() > living_before
+    await yard.close()
+    assert descendants() == living_before
+    assert groups() == set()
+    assert len(os.listdir("/proc/self/fd")) == open_before
+    assert Path("/proc/self/mountinfo").read_text() == mounts
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sources"]
+
+
+async def test_closing_while_calls_run_ends_them(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("greedy")
+    running = [asyncio.ensure_future(yard.run("sleep")) for _ in range(3)]
+    await until(lambda: sum(jail.busy for jail in yard.pool.jails()) >= 3)
+    await yard.close()
+    ended = await asyncio.gather(*running)
+    assert {raw.fault.code if raw.fault else None for raw in ended} == {"cancelled"}
+    assert descendants() == set()
+    assert groups() == set()
+
+
+async def test_cancelling_a_call_kills_its_process(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("greedy")
+    await yard.run("open_files")
+    call = asyncio.ensure_future(yard.run("spin"))
+    await until(lambda: sum(jail.busy for jail in yard.pool.jails()) == 1)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await until(lambda: sum(jail.busy for jail in yard.pool.jails()) == 0)
+    assert (await yard.run("open_files")).fault is None
+    await yard.close()
+
+
+async def test_a_time_out_kills_the_process_with_all_its_threads(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("nosy")
+    raw = await yard.run("hold_threads", {"wanted": 10, "seconds": 60}, limits=Limits(wall_seconds=0.5))
+    assert raw.fault is not None
+    assert raw.fault.code == "wall_limit"
+    assert not Path(f"/proc/{raw.evidence['process']['pid']}").exists()
+    await yard.close()
+
+
+@pytest.mark.parametrize("victim", ["zygote", "warden", "fork server"])
+async def test_a_jail_that_dies_is_replaced_by_the_next_call(tmp_path: Path, victim: str) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    raw = await yard.run("add", {"a": 1, "b": 2})
+    (jail,) = [jail for jail in yard.pool.jails() if jail.opened.posture.zygote.status.parent == raw.evidence["process"]["parent"]]
+    zygote = jail.opened.posture.zygote
+    server = int(Path(f"/proc/{zygote.status.parent}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill({"zygote": zygote.pid, "warden": zygote.status.parent, "fork server": server}[victim], signal.SIGKILL)
+    await until(lambda: jail.failure is not None)
+    assert await yard.output("add", {"a": 1, "b": 2}) == 3
+    await yard.close()
+    assert descendants() == set()
+
+
+async def test_the_longest_unused_jail_makes_room(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path, bounds=PoolBounds(jails=2))
+    await yard.load("plain")
+    for agent in ("ana", "ben", "cid", "dan"):
+        await yard.output("add", {"a": 1, "b": 2}, agent=agent)
+    assert len(yard.pool.jails()) == 2
+    await yard.close()
+    assert descendants() == set()
+
+
+HOST = """
+import asyncio, sys, pathlib
+sys.path[:0] = [{root!r}, {source!r}]
+from tests.integration.sandbox.driver import Yard
+async def main():
+    yard = Yard(state=pathlib.Path({state!r}))
+    await yard.load("greedy")
+    call = asyncio.ensure_future(yard.run("sleep"))
+    while not sum(jail.busy for jail in yard.pool.jails()):
+        await asyncio.sleep(0.01)
+    print("running", flush=True)
+    await call
+asyncio.run(main())
+"""
+
+
+async def test_when_the_host_is_killed_its_jails_die_with_it(tmp_path: Path) -> None:
+    root = Path(__file__).parents[3]
+    script = HOST.format(root=str(root), source=str(root / "src"), state=str(tmp_path))
+    host = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)  # noqa: ASYNC220
+    assert host.stdout is not None
+    assert host.stdout.readline() == b"running\n"
+    born = descendants() - {host.pid}
+    assert born
+    host.kill()
+    host.wait()  # noqa: ASYNC222
+    host.stdout.close()
+    await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in born))
+
+
+@pytest.mark.req("SBX-10")
+async def test_too_many_waiting_calls_are_turned_away(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path, bounds=PoolBounds(running=1, waiting=1))
+    await yard.load("plain")
+    raws = await asyncio.gather(*(yard.run("add", {"a": 1, "b": 2}) for _ in range(4)))
+    codes = sorted(raw.fault.code if raw.fault else "" for raw in raws)
+    assert codes == ["", "", "queue_full", "queue_full"]
+    await yard.close()
+
