@@ -20,12 +20,15 @@ from typing import Any
 import pytest
 
 from tests.attack.canaries import ENVIRONMENT_NAME, public_folder, set_out
+from tests.attack.fault_table import FAULTS
 from tests.attack.row import PRIVILEGES, Privilege
 from tests.attack.table import FOLDER, PROBES, TABLE, modules
 
 ORDINARY = 65_534
 SECONDS = 120
+SCRIPTS = ("campaign", "controls", "faults")
 FAILED = "the script failed"
+NO_FAULT = "no fault"
 ROOT = FOLDER.parents[1]
 
 Told = dict[str, dict[str, Any]]
@@ -54,6 +57,9 @@ class Campaigns:
 
     def unjailed(self, privilege: Privilege) -> Told:
         return self._of("controls", privilege)["rows"]
+
+    def faulty(self, privilege: Privilege) -> Told:
+        return self._of("faults", privilege)["rows"]
 
     def host_before(self, privilege: Privilege) -> dict[str, Any]:
         return self._of("campaign", privilege)["before"]
@@ -95,12 +101,15 @@ class _alone:
 
 def _run_all() -> Campaigns:
     with public_folder() as folder, set_out(folder) as (secret, canaries):
+        (folder / "scripts").mkdir()
+        for script in SCRIPTS:
+            shutil.copy(FOLDER / f"{script}.py", folder / "scripts")
         runs = {
             f"{script} {privilege}": _start(
                 folder, script=script, privilege=privilege, secret=secret, order=_order(canaries, privilege)
             )
             for privilege in possible()
-            for script in ("campaign", "controls")
+            for script in SCRIPTS
         }
         return Campaigns(secret=secret, told={name: running.told() for name, running in runs.items()})
 
@@ -113,6 +122,7 @@ def _order(canaries: dict[str, Any], privilege: Privilege) -> dict[str, Any]:
         "modules": modules(),
         "quick": [row.probe for row in TABLE if row.pace == "quick" for _ in range(row.times)],
         "long": [row.probe for row in TABLE if row.pace == "long"],
+        "faults": {NO_FAULT: None, **{fault.name: fault.document() for fault in FAULTS}},
         "controls": [control for control in controls if control[2] != "probe by root"],
     }
 
@@ -149,10 +159,9 @@ def _start(folder: Path, *, script: str, privilege: Privilege, secret: str, orde
     other = ORDINARY if os.geteuid() == 0 and privilege == "user" else None
     if other is not None:
         os.chown(state, other, other)
-    copy = shutil.copy(FOLDER / f"{script}.py", folder / f"{state.name}.py")
     with asked.open("rb") as stdin, said.open("wb") as stdout, complained.open("wb") as stderr:
         process = subprocess.Popen(
-            [interpreter(privilege), "-P", copy],
+            [interpreter(privilege), "-P", str(folder / "scripts" / f"{script}.py")],
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,

@@ -170,8 +170,8 @@ def in_a_child(act: Callable[[], Any]) -> dict[str, str]:
 def _child(act: Callable[[], Any], *, writing: int, scratch: str) -> None:
     try:
         os.chdir(scratch)
-        attempt = act()
-        os.write(writing, json.dumps({"outcome": attempt.outcome, "detail": attempt.detail}).encode())
+        told = act()
+        os.write(writing, json.dumps(told if isinstance(told, dict) else told.model_dump()).encode())
     except BaseException as failure:
         os.write(writing, json.dumps({"outcome": "raised", "detail": repr(failure)}).encode())
     finally:

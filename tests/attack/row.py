@@ -27,6 +27,7 @@ MECHANISMS: Mapping[str, str] = {
     "no capabilities": "the kernel asks for a privilege that nobody here has",
     "resource limits": "the kernel counts and stops",
     "control group": "the kernel counts the whole tree and stops it",
+    "hidden process": "the files in /proc of a process that cannot be dumped belong to root",
     "closed descriptors": "there is no such descriptor",
     "empty environment": "there is no such variable",
     "fresh scratch": "nothing of another call is there",

@@ -10,6 +10,7 @@ from typing import Literal
 
 from tests.attack.row import Privilege, Row, everywhere, root_or_user
 
+_LAST_OF_PROGRAMS = 65
 _PROBE = everywhere("probe")
 _BY_ROOT = root_or_user("probe", "probe by root")
 _BESIDE_OTHERS = everywhere("probe in a pid namespace")
@@ -24,8 +25,9 @@ def _row(
     control: Mapping[Privilege, str] = _PROBE,
     pace: Literal["quick", "long"] = "quick",
 ) -> Row:
+    module = "programs" if line <= _LAST_OF_PROGRAMS else "process"
     probe = f"line_{line:03}_{words}"
-    return Row(line=line, module="process", probe=probe, expected=expected, control=control, pace=pace)
+    return Row(line=line, module=module, probe=probe, expected=expected, control=control, pace=pace)
 
 
 ROWS: tuple[Row, ...] = (

@@ -60,6 +60,16 @@ def line_002_absolute(canaries: Canaries) -> Attempt:
     return attempt(lambda: read_secret(canaries.secret_file, canaries))
 
 
+def _count(folder: str) -> int:
+    return len(os.listdir(folder))
+
+
+@tool(safety="read")
+def line_002_list_the_root(canaries: Canaries) -> Attempt:
+    """List folders that only lead to what was given."""
+    return attempts({path: partial(_count, path) for path in ("/", "/etc", "/dev", "/usr")})
+
+
 @tool(safety="read")
 def line_003_symbolic_link(canaries: Canaries) -> Attempt:
     """Open a link in scratch that points to the secret."""
