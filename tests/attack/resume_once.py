@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-import pytest  # noqa: F401  # the scripted sandbox works in a test run alone
+import pytest  # noqa: F401  # pyright: ignore[reportUnusedImport]  # a scripted sandbox works in tests alone
 
 from ringfence.assembly import open_runtime
 from tests.acceptance.spine import toolbox

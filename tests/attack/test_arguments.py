@@ -189,11 +189,14 @@ async def test_hostile_arguments_are_refused_before_the_policy_sees_them(
     require_clean(outcome)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [OrderedDict(text="x"), MappingProxyType({"text": "x"}), SlyDict(text="x")],
-    ids=lambda a: type(a).__name__,
-)
+MAPPINGS: list[Mapping[str, Any]] = [
+    OrderedDict[str, Any](text="x"),
+    MappingProxyType({"text": "x"}),
+    SlyDict(text="x"),
+]
+
+
+@pytest.mark.parametrize("arguments", MAPPINGS, ids=lambda given: type(given).__name__)
 async def test_any_mapping_is_taken_as_the_plain_copy_it_gives(tmp_path: Path, arguments: Mapping[str, Any]) -> None:
     async with open_house(config(tmp_path)) as house:
         completed(await house.call("echo", arguments))

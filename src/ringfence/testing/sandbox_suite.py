@@ -4,7 +4,9 @@ Takes: a `factory` that makes the sandbox, and whether it runs jobs at all.  Giv
 Never: knows how a sandbox isolates; that is proved by the attack tests of each.
 
     class TestMySandbox(SandboxSuite):
-        factory = staticmethod(MySandbox)
+        @staticmethod
+        def factory() -> Sandbox:
+            return MySandbox()
 """
 # ruff: noqa: S101
 
@@ -13,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -87,14 +88,17 @@ def warrant_for(job: Job) -> Warrant:
 class SandboxSuite:
     """What `Sandbox` promises. `runs` is `nothing` for a sandbox that refuses every job."""
 
-    factory: ClassVar[Callable[[], Sandbox]]
     runs: ClassVar[Literal["jobs", "nothing"]] = "jobs"
     echo: ClassVar[Tool] = suite_echo
     failing: ClassVar[Tool] = suite_raise
 
+    @staticmethod
+    def factory() -> Sandbox:
+        raise NotImplementedError("a subclass says how its sandbox is made")
+
     def made(self) -> Sandbox:
         require_test_run("SandboxSuite")
-        return type(self).factory()
+        return self.factory()
 
     def test_it_has_a_name_for_the_trail_and_serves_known_capabilities_only(self) -> None:
         sandbox = self.made()

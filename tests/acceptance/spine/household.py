@@ -7,7 +7,7 @@ Never: runs tool code.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -91,9 +91,12 @@ REPLIES: dict[str, Script | RawOutput] = {
 }
 
 
-def scripted(replies: Mapping[str, Script | RawOutput] | None = None, **more: Any) -> DangerouslyScriptedSandbox:
-    """The jail as a script; every tool of the toolbox has a fitting reply unless the test gives another."""
-    return DangerouslyScriptedSandbox({**REPLIES, **(replies or {})}, **more)
+def scripted(
+    replies: Mapping[str, Script | RawOutput] | None = None, *, without: Sequence[str] = (), **more: Any
+) -> DangerouslyScriptedSandbox:
+    """The jail as a script; every tool of the toolbox has a fitting reply unless the test gives another or none."""
+    known = {**REPLIES, **(replies or {})}
+    return DangerouslyScriptedSandbox({name: said for name, said in known.items() if name not in without}, **more)
 
 
 def reply(value: Any, *, for_model: str | None = None) -> RawOutput:
@@ -152,7 +155,7 @@ async def open_house(
     tools: Sequence[Tool] = toolbox.ALL,
     sandbox: DangerouslyScriptedSandbox | None = None,
     clock: Clock | None = None,
-) -> AsyncIterator[House]:
+) -> AsyncGenerator[House]:
     """A house for as long as the block lasts."""
     jail, time = sandbox or scripted(), clock or Clock()
     async with open_runtime(settings, tools=tools, dangerously_sandbox=jail, now=time) as runtime:
@@ -162,7 +165,7 @@ async def open_house(
 @asynccontextmanager
 async def open_with(
     settings: Mapping[str, Any], jail: Sandbox | None, *, tools: Sequence[Tool] = toolbox.ALL
-) -> AsyncIterator[Runtime]:
+) -> AsyncGenerator[Runtime]:
     """A bare runtime with any sandbox, or with none."""
     async with open_runtime(settings, tools=tools, dangerously_sandbox=jail) as runtime:
         yield runtime
@@ -182,6 +185,3 @@ def refused(outcome: Outcome, code: str) -> Refused:
 def waiting(outcome: Outcome) -> Waiting:
     assert isinstance(outcome, Waiting), outcome
     return outcome
-
-
-Change = Callable[[dict[str, Any]], None]

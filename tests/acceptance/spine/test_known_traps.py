@@ -19,12 +19,14 @@ from ringfence.errors import CallFailed, ConfigInvalid, DeclarationRefused
 from tests.acceptance.spine import toolbox
 from tests.acceptance.spine.household import completed, config, open_house, refused, rule, rules
 
+EMPTY: dict[str, dict[str, Any]] = {"an_empty_list": {"allow": []}, "no_list": {}}
+
 
 @pytest.mark.req("NET-3", "VIEW-4")
 async def test_an_empty_host_allowlist_means_nothing_is_allowed_not_everything(tmp_path: Path) -> None:
     assert not allows([], "api.crm.example", 443)
-    for network in ({"allow": []}, {}):
-        async with open_house(config(tmp_path / str(len(network)), agent={"network": network})) as house:
+    for name, network in EMPTY.items():
+        async with open_house(config(tmp_path / name, agent={"network": network})) as house:
             refused(await house.call("fetch_lead", {"name": "x"}), "tool_not_found")
             assert house.ran == []
 

@@ -51,9 +51,9 @@ async def test_tools_handed_over_in_code_are_pinned_once_and_on_record(tmp_path:
     for _ in range(2):
         async with open_house(config(tmp_path), tools=[toolbox.echo]) as house:
             (only,) = house.session().view
-            assert only.trust == "pinned"
             (registered,) = await house.events("tool_registered")
-    assert (registered["body"]["trust"], registered["body"]["accepted_by"]) == ("pinned", "code")
+        assert only.trust == "pinned"
+        assert (registered["body"]["trust"], registered["body"]["accepted_by"]) == ("pinned", "code")
 
 
 @pytest.mark.req("REG-1")

@@ -125,7 +125,7 @@ async def test_a_need_that_does_not_fit_the_agent_hides_the_tool_and_is_kept_as_
 
 @pytest.mark.req("VIEW-5")
 async def test_status_names_every_tool_and_for_each_hidden_one_why(tmp_path: Path) -> None:
-    change = {"allowed_tools": ["echo", "fetch_lead", "needs_a_secret"], "network": {"allow": []}}
+    change: dict[str, Any] = {"allowed_tools": ["echo", "fetch_lead", "needs_a_secret"], "network": {"allow": []}}
     async with open_house(config(tmp_path, agent=change)) as house:
         status = (await house.runtime.status("ana")).as_dict()
     assert [each["name"] for each in status["tools"]] == ["echo"]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import ringfence
 from ringfence import Context
 from ringfence.errors import CallFailed, CallRefused, Misuse
 from ringfence.testing import dangerously_call
@@ -26,7 +29,8 @@ def test_the_doors_of_this_room_are_shut_outside_a_test_run(attempt: str) -> Non
         "import asyncio\nfrom ringfence.testing import DangerouslyScriptedSandbox, dangerously_call\n"
         f"from tests.acceptance.spine.toolbox import echo\n{attempt}\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    here = Path(ringfence.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(ROOT)])}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
@@ -46,8 +50,6 @@ async def test_a_unit_test_can_call_a_tools_function_held_to_its_contract() -> N
 
 
 async def test_a_contract_without_its_function_cannot_be_called() -> None:
-    from dataclasses import replace
-
     with pytest.raises(Misuse, match="has no function here"):
         await dangerously_call(replace(toolbox.echo, implementation=None), {"text": "x"})
 

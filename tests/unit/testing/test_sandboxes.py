@@ -8,7 +8,7 @@ import pytest
 
 from ringfence.errors import CallRefused
 from ringfence.execution.execute import execute
-from ringfence.execution.sandbox import DenyAllSandbox, Job, RawOutput
+from ringfence.execution.sandbox import DenyAllSandbox, Job, RawOutput, Sandbox
 from ringfence.testing import DangerouslyScriptedSandbox
 from ringfence.testing.sandbox_suite import SandboxSuite, job_for, suite_echo, warrant_for
 
@@ -22,13 +22,18 @@ def scripted() -> DangerouslyScriptedSandbox:
 
 @pytest.mark.req("SBX-1")
 class TestDenyAll(SandboxSuite):
-    factory = staticmethod(DenyAllSandbox)
+    @staticmethod
+    def factory() -> Sandbox:
+        return DenyAllSandbox()
+
     runs: ClassVar[Literal["jobs", "nothing"]] = "nothing"
 
 
 @pytest.mark.req("SBX-1", "OPS-6")
 class TestScripted(SandboxSuite):
-    factory = staticmethod(scripted)
+    @staticmethod
+    def factory() -> Sandbox:
+        return scripted()
 
 
 class _Careless(DangerouslyScriptedSandbox):
@@ -41,7 +46,9 @@ class _Careless(DangerouslyScriptedSandbox):
 @pytest.mark.req("SBX-1")
 async def test_the_suite_sees_a_sandbox_that_raises() -> None:
     class Broken(SandboxSuite):
-        factory = staticmethod(lambda: _Careless({"suite_echo": lambda _: "x", "suite_raise": lambda _: "x"}))
+        @staticmethod
+        def factory() -> Sandbox:
+            return _Careless({"suite_echo": lambda _: "x", "suite_raise": lambda _: "x"})
 
     with pytest.raises(ValueError, match="from inside"):
         await Broken().test_what_goes_wrong_inside_is_a_fault_and_not_an_exception()
@@ -54,7 +61,9 @@ async def test_the_suite_sees_a_sandbox_that_runs_what_it_refuses() -> None:
             return CallRefused("not here", code="sandbox_denied")
 
     class Broken(SandboxSuite):
-        factory = staticmethod(lambda: Sly({"suite_echo": lambda _: "x"}))
+        @staticmethod
+        def factory() -> Sandbox:
+            return Sly({"suite_echo": lambda _: "x"})
 
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
         await Broken().test_a_job_it_refuses_does_not_run()
