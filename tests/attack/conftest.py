@@ -25,7 +25,7 @@ from tests.attack.row import PRIVILEGES, Privilege
 from tests.attack.table import FOLDER, PROBES, TABLE, modules
 
 ORDINARY = 65_534
-SECONDS = 120
+SECONDS = 300
 SCRIPTS = ("campaign", "controls", "faults")
 FAILED = "the script failed"
 NO_FAULT = "no fault"

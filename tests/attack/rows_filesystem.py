@@ -56,6 +56,7 @@ ROWS: tuple[Row, ...] = (
     _row(19, "setuid_program", _NO_CALL, module="programs"),
     _row(20, "file_capability", _NO_CALL, control=_BY_ROOT),
     _row(21, "change_what_is_read_only", everywhere("stopped by read-only mounts: EROFS EACCES"), control=_BY_ROOT),
+    _row(21, "touch_a_device", everywhere("stopped by read-only mounts: EROFS"), control=_BY_ROOT),
     _row(21, "attributes_of_what_is_read_only", _NO_CALL, control=_BY_ROOT),
     _row(22, "kernel_settings", everywhere("stopped by proc subset: ENOENT"), control=_BY_ROOT),
     _row(22, "own_score", everywhere("stopped by hidden process: EACCES")),

@@ -313,6 +313,17 @@ def line_021_change_what_is_read_only(canaries: Canaries) -> Attempt:
 
 
 @tool(safety="read")
+def line_021_touch_a_device(canaries: Canaries) -> Attempt:
+    """Change the times and rights of a device file that the whole machine shares."""
+    return attempts(
+        {
+            "date": lambda: os.utime("/dev/null"),
+            "permit": lambda: os.chmod("/dev/full", stat.S_IMODE(os.stat("/dev/full").st_mode)),
+        }
+    )
+
+
+@tool(safety="read")
 def line_021_attributes_of_what_is_read_only(canaries: Canaries) -> Attempt:
     """Set an extended attribute and the inode flags of a file that is there to be read."""
 

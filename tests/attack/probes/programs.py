@@ -44,13 +44,13 @@ def _executed(path: str) -> Attempt:
 
 @tool(safety="read")
 def line_019_setuid_program(canaries: Canaries) -> Attempt:
-    """Run a program that makes its runner root."""
+    """Run a program that makes its runner its owner, root where root set it out."""
 
     def run() -> str:
         done = subprocess.run([canaries.setuid_program, "-u"], capture_output=True, text=True, check=False)
-        if done.stdout.strip() != "0":
+        if done.stdout.strip() != str(os.stat(canaries.setuid_program).st_uid):
             raise PermissionError(errno.EPERM, f"it ran as {done.stdout}")
-        return "root"
+        return "it ran as its owner"
 
     return attempts({"child": run, "in_place": lambda: _execute_here(canaries.setuid_program)}, reached=(errno.EFAULT,))
 
