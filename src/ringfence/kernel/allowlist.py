@@ -47,14 +47,15 @@ _A_THREAD = Masked(
     value=_CLONE_THREAD,
 )
 
-_MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
+# MAP_GROWSDOWN makes a mapping count as stack, which no limit on data bounds.
+_MAP_SHARED, _MAP_ANONYMOUS, _MAP_GROWSDOWN = 0x01, 0x20, 0x0100
 _NO_SHARED_MEMORY = ArgumentCheck(
     alternatives=(
-        (Masked(argument=3, mask=_MAP_ANONYMOUS, value=0),),
-        (Masked(argument=3, mask=_MAP_SHARED, value=0),),
+        (Masked(argument=3, mask=_MAP_ANONYMOUS | _MAP_GROWSDOWN, value=0),),
+        (Masked(argument=3, mask=_MAP_SHARED | _MAP_GROWSDOWN, value=0),),
     ),
 )
-_NO_SHARED_MAPPING = ArgumentCheck(alternatives=((Masked(argument=3, mask=_MAP_SHARED, value=0),),))
+_NO_SHARED_MAPPING = ArgumentCheck(alternatives=((Masked(argument=3, mask=_MAP_SHARED | _MAP_GROWSDOWN, value=0),),))
 
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE_MASK = 1, 1, 0xF
 _A_STREAM_PAIR = ArgumentCheck(
@@ -167,7 +168,8 @@ SERVING: tuple[Row, ...] = (
     Row("llistxattr", "shutil.copy2 fails on EPERM here"),
     Row("flistxattr", "shutil.copy2 fails on EPERM here"),
     # memory
-    Row("mmap", "allocation, shared libraries; no memory that outlives or leaves the process", _NO_SHARED_MEMORY),
+    Row("mmap", "allocation, shared libraries; no memory that outlives or leaves the process, or counts as stack",
+        _NO_SHARED_MEMORY),
     Row("munmap", "allocation"),
     Row("mremap", "growing buffers"),
     Row("mprotect", "shared libraries; without exec the process can only change itself"),
