@@ -17,9 +17,8 @@ def tools_of(module: ModuleType) -> dict[str, Tool]:
     """Every tool among the module's names, by the tool's own name."""
     found: dict[str, Tool] = {}
     for value in list(vars(module).values()):
-        if isinstance(value, Tool):
-            if found.setdefault(value.name, value) is not value:
-                raise DeclarationRefused(f"module `{module.__name__}` declares two tools named `{value.name}`")
+        if isinstance(value, Tool) and found.setdefault(value.name, value) is not value:
+            raise DeclarationRefused(f"module `{module.__name__}` declares two tools named `{value.name}`")
     return found
 
 

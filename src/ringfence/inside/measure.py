@@ -38,6 +38,12 @@ def _write(path: str) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
 
 
+def _unknown_call() -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.syscall(ctypes.c_long(_BEYOND_THE_TABLE)) < 0:
+        raise OSError(ctypes.get_errno(), "a call beyond the table")
+
+
 _E = errno
 TRIES: tuple[Try, ...] = (
     Try("read outside", "mount namespace", lambda: os.open("/etc/shadow", os.O_RDONLY), (_E.ENOENT,)),
@@ -62,7 +68,7 @@ TRIES: tuple[Try, ...] = (
     Try("become root", "seccomp", lambda: os.setuid(0), (_E.EPERM,)),
     Try("landlock again", "seccomp", lambda: call("landlock_create_ruleset", None, 0, 1), (_E.EPERM,)),
     Try("clone3", "seccomp", lambda: call("clone3", bytes(88), 88), (_E.ENOSYS,)),
-    Try("unknown call", "seccomp", lambda: _unknown_call(), (_E.ENOSYS,)),
+    Try("unknown call", "seccomp", _unknown_call, (_E.ENOSYS,)),
 )  # fmt: skip
 
 
@@ -86,12 +92,6 @@ def _outcome(act: Callable[[], object]) -> str:
     except OSError as failure:
         return errno.errorcode.get(failure.errno or 0, "unknown")
     return _DONE
-
-
-def _unknown_call() -> None:
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.syscall(ctypes.c_long(_BEYOND_THE_TABLE)) < 0:
-        raise OSError(ctypes.get_errno(), "a call beyond the table")
 
 
 def _descriptors() -> list[int]:

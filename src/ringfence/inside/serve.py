@@ -78,9 +78,7 @@ def _answer(
             raise wire.Malformed(f"there is no task `{unknown}`")
 
 
-def _call(
-    job: dict[str, Any], arguments: bytes, *, tool: Tool, event_loop: asyncio.AbstractEventLoop | None
-) -> bytes:
+def _call(job: dict[str, Any], arguments: bytes, *, tool: Tool, event_loop: asyncio.AbstractEventLoop | None) -> bytes:
     implementation = tool.implementation
     if implementation is None:
         raise wire.Malformed(f"tool `{tool.name}` has no function")
@@ -112,9 +110,7 @@ def _given(signature: Signature, parsed: BaseModel, *, job: dict[str, Any]) -> d
     return given
 
 
-def _run(
-    implementation: Implementation, *, given: dict[str, Any], event_loop: asyncio.AbstractEventLoop | None
-) -> Any:
+def _run(implementation: Implementation, *, given: dict[str, Any], event_loop: asyncio.AbstractEventLoop | None) -> Any:
     returned = implementation.function(**given)
     if not inspect.isawaitable(returned):
         return returned
@@ -125,9 +121,9 @@ def _run(
 def _reply(returned: Any, *, signature: Signature) -> bytes:
     if not isinstance(returned, Result):
         return wire.pack(wire.Kind.OUTPUT, _dump(returned, signature=signature))
-    result: Result[Any] = returned
-    text = _dump(result.output, signature=signature).decode()
-    return wire.pack(wire.Kind.RESULT, json.dumps({"output": text, "for_model": result.for_model}).encode())
+    output: Any = returned.output  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    text = _dump(output, signature=signature).decode()
+    return wire.pack(wire.Kind.RESULT, json.dumps({"output": text, "for_model": returned.for_model}).encode())
 
 
 def _dump(output: Any, *, signature: Signature) -> bytes:

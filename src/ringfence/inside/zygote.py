@@ -6,7 +6,6 @@ Never: imports before it is under stage A, or serves a call itself.
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import importlib
 import inspect

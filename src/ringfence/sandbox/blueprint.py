@@ -83,10 +83,12 @@ def compile_blueprint(
     installation: Installation,
     landlock_version: int,
 ) -> Blueprint:
-    """The jail for a grant, or `not_available` for a need that it cannot serve."""
+    """The jail for a grant, or a refusal where a need has no backend or the kernel lacks what every jail is made of."""
     if grant.capabilities:
         listed = ", ".join(f"`{kind}`" for kind in sorted(grant.kinds))
         raise CallRefused(f"the local jail has no backend for {listed}", code="not_available")
+    if landlock_version < 1:
+        raise CallRefused("this kernel offers no Landlock, or has it switched off", code="posture_insufficient")
     settled = limits.capped_by(_ceiling(limits))
     mounts = _mounts(installation)
     layout = Layout(

@@ -103,11 +103,14 @@ def _contracts(reply: bytes, *, module: str) -> tuple[Tool, ...]:
         documents = parse_json(reply, size=_MOST_BYTES, depth=_DEPTH)
     except NotPlain as problem:
         raise DeclarationRefused(f"module `{module}` gave no plain description: {problem}") from None
-    if type(documents) is not list or not all(type(document) is dict for document in documents):
+    listed: list[Any] = [None]
+    if isinstance(documents, list):
+        listed = documents
+    if not all(isinstance(each, dict) for each in listed):
         raise DeclarationRefused(f"module `{module}` gave no list of contracts")
-    if len(documents) > _MOST_TOOLS:
+    if len(listed) > _MOST_TOOLS:
         raise DeclarationRefused(f"module `{module}` declares more than {_MOST_TOOLS} tools")
-    return tuple(read_document(document) for document in documents)
+    return tuple(read_document(document) for document in listed)
 
 
 @dataclass(frozen=True, kw_only=True)

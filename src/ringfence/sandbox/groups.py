@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -24,20 +24,21 @@ class Lent:
     group: cgroups.Group
     kills_before: int = 0
 
-    @contextmanager
-    def doors(self) -> Iterator[list[int]]:
-        """Descriptors through which a process enters; it is cheaper for it to move itself than to be moved."""
-        opened = [os.open(door, os.O_WRONLY | os.O_CLOEXEC) for door in cgroups.doors(self.group)]
-        try:
-            yield opened
-        finally:
-            for descriptor in opened:
-                os.close(descriptor)
-
     def holds(self, pid: int) -> bool:
         """Whether the kernel shows the process in this group, in every hierarchy that has it."""
         paths = cgroups.membership(pid)
         return all(any(path.endswith(f"/{place.name}") for path in paths) for place in self.group.places)
+
+
+@contextmanager
+def open_doors(lent: Lent | None) -> Generator[list[int]]:
+    """Descriptors through which a process enters; it is cheaper for it to move itself than to be moved."""
+    opened = [os.open(door, os.O_WRONLY | os.O_CLOEXEC) for door in cgroups.doors(lent.group)] if lent else []
+    try:
+        yield opened
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
 
 
 @dataclass(frozen=True, kw_only=True)

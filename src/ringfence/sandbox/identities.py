@@ -72,10 +72,7 @@ class Identities:
         """A uid and gid for one jail."""
         if os.geteuid() != 0:
             return os.geteuid(), os.getegid()
-        if self._free:
-            uid = self._free.pop()
-        else:
-            uid = self._fresh()
+        uid = self._free.pop() if self._free else self._fresh()
         return uid, uid
 
     def give_back(self, uid: int) -> None:

@@ -11,12 +11,11 @@ import mmap
 import socket
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ringfence.contract.values import NotPlain, parse_json
-from ringfence.errors import CallFailed, CallRefused, RingfenceError
+from ringfence.errors import CallFailed, CallRefused, Misuse, RingfenceError
 from ringfence.inside import wire
 from ringfence.inside.layout import Order
 from ringfence.inside.warden import ENDED, HELLO, RECORD
@@ -26,9 +25,9 @@ from ringfence.sandbox import posture
 from ringfence.sandbox.exchange import Exchange, Record
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.frames import job_frames
-from ringfence.sandbox.groups import Groups, Lent
+from ringfence.sandbox.groups import Groups, Lent, open_doors
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
-from ringfence.sandbox.processes import Held
+from ringfence.sandbox.processes import Held, settle
 from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, ready_pid, sender
 from ringfence.sandbox.spares import Spares, answer_of
 
@@ -95,8 +94,7 @@ class Jail:
 
     @property
     def opened(self) -> Opened:
-        assert self._opened is not None, "a jail is used only after it was opened"
-        return self._opened
+        return _settled(self._opened)
 
     @property
     def busy(self) -> int:
@@ -113,9 +111,8 @@ class Jail:
 
     def held_bytes(self) -> int:
         """Memory that only this jail's zygote holds, roughly: pages it shares with the fork server count too."""
-        assert self._zygote is not None
         try:
-            with open(f"/proc/{self._zygote.pid}/statm", encoding="ascii") as table:
+            with open(f"/proc/{_settled(self._zygote).pid}/statm", encoding="ascii") as table:
                 resident, shared = map(int, table.read().split()[1:3])
         except (FileNotFoundError, ProcessLookupError):
             return 0
@@ -125,7 +122,7 @@ class Jail:
         """Every step that must succeed before the first call."""
         self._loop.add_reader(self._report, self._reported)
         group = self._groups.lend()
-        with group.doors() if group else nullcontext([]) as doors:
+        with open_doors(group) as doors:
             theirs = (self._report_theirs.fileno(), self._control_theirs.fileno())
             await self._setting.server.bear(self._order, descriptors=(*theirs, *doors))
         self._let_theirs_go()
@@ -176,8 +173,8 @@ class Jail:
         except NotReady as failure:
             raise CallRefused(f"the jail could not be confined: {failure}", code="posture_insufficient") from None
         seen = posture.sight(pid)
-        assert self._warden is not None
-        posture.check_zygote(seen, baseline=self._setting.baseline, warden=self._warden.pid, uid=self._order.uid)
+        warden = _settled(self._warden).pid
+        posture.check_zygote(seen, baseline=self._setting.baseline, warden=warden, uid=self._order.uid)
         if group is not None and not group.holds(pid):
             raise CallRefused("a zygote is outside its control group", code="posture_insufficient")
         self._zygote = seen
@@ -187,7 +184,9 @@ class Jail:
         exchange = await self.begin(job_frames("measure"), wall_seconds=_BUILD_SECONDS)
         said = await answer_of(exchange)
         if said.frame is None or said.frame[0] is not wire.Kind.OUTPUT or said.fault is not None:
-            raise CallRefused(f"the jail could not be measured: {said.fault or said.frame}", code="posture_insufficient")
+            raise CallRefused(
+                f"the jail could not be measured: {said.fault or said.frame}", code="posture_insufficient"
+            )
         measured = parse_json(said.frame[1], size=_MEASURE_BYTES)
         posture.judge_inside(measured, environment=dict(self._order.layout.environment))
         return dict(measured)
@@ -205,14 +204,12 @@ class Jail:
 
     def _check(self, pid: int) -> Sighting:
         seen = posture.sight(pid)
-        assert self._warden is not None
-        assert self._zygote is not None
         posture.check_spare(
             seen,
             baseline=self._setting.baseline,
-            warden=self._warden.pid,
+            warden=_settled(self._warden).pid,
             uid=self._order.uid,
-            zygote=self._zygote,
+            zygote=_settled(self._zygote),
         )
         return seen
 
@@ -247,6 +244,16 @@ class Jail:
         self._control_theirs.close()
 
 
+Known = TypeVar("Known")
+
+
+def _settled(value: Known | None) -> Known:
+    """What building the jail found out; asking before that is an error of this program."""
+    if value is None:
+        raise Misuse("a jail is used before it is open")
+    return value
+
+
 def _pair(kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
     ours.setblocking(False)
@@ -258,7 +265,7 @@ def _pair(kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
 async def _readable(ours: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     arrived: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(ours, lambda: arrived.done() or arrived.set_result(None))
+    loop.add_reader(ours, settle, arrived)
     try:
         await arrived
     finally:
@@ -277,10 +284,11 @@ def _fingerprints(kind: wire.Kind, body: bytes) -> Mapping[str, str]:
         document = parse_json(body, size=_MOST_FINGERPRINTS)
     except NotPlain as problem:
         raise CallFailed(f"the import gave no well-formed answer: {problem}", code="protocol_error") from None
-    if type(document) is not dict or not all(type(value) is str for value in document.values()):
+    told: dict[str, Any] = {"": None}
+    if isinstance(document, dict):
+        told = document
+    if kind not in (wire.Kind.FAULT, wire.Kind.IMPORTED) or not all(isinstance(text, str) for text in told.values()):
         raise CallFailed("the import gave no well-formed answer", code="protocol_error")
     if kind is wire.Kind.FAULT:
-        raise CallFailed(f"the tool's module cannot be imported: {document.get('message')}", code="tool_error")
-    if kind is not wire.Kind.IMPORTED:
-        raise CallFailed("the import gave no well-formed answer", code="protocol_error")
-    return dict(document)
+        raise CallFailed(f"the tool's module cannot be imported: {told.get('message')}", code="tool_error")
+    return told

@@ -32,11 +32,10 @@ class LocalProcessSandbox:
     def __init__(self, pool: Pool, *, environment: Mapping[str, str] | None = None) -> None:
         self._pool = pool
         self._environment = dict(environment or {})
-        self._refusal: CallRefused | None = None
         self._blueprints: dict[Any, Blueprint] = {}
 
     def refusal(self, job: Job) -> CallRefused | None:
-        """Why this job would not run here; a machine that once failed to build a jail is not asked again."""
+        """Why this job would not run here. What one module's jail came to says nothing about another's."""
         if job.kind != "python":
             return CallRefused(f"the local jail runs no `{job.kind}` jobs yet", code="not_available")
         if sys.platform != "linux":
@@ -47,14 +46,12 @@ class LocalProcessSandbox:
             return refused
         except RingfenceError as failure:
             return CallRefused(failure.message, code=failure.code, remedy=failure.remedy)
-        return self._refusal
+        return None
 
     async def run(self, job: Job) -> RawOutput:
         try:
             return await self._run(job)
         except RingfenceError as failure:
-            if failure.code == "posture_insufficient":
-                self._refusal = CallRefused(failure.message, code=failure.code, remedy=failure.remedy)
             return RawOutput(reply=None, fault=Fault(code=failure.code, message=failure.message))
 
     async def close(self) -> None:
@@ -70,7 +67,7 @@ class LocalProcessSandbox:
                 limits=job.limits,
                 environment=self._environment,
                 installation=self._pool.installation,
-                landlock_version=_landlock_version(),
+                landlock_version=landlock.version(),
             )
             self._blueprints[key] = found
         return found
@@ -98,13 +95,6 @@ class LocalProcessSandbox:
             )
         )
         return _raw(served, blueprint=blueprint)
-
-
-def _landlock_version() -> int:
-    version = landlock.version()
-    if version < 1:
-        raise CallRefused("this kernel has no Landlock, or has it switched off", code="posture_insufficient")
-    return version
 
 
 def _raw(served: Served, *, blueprint: Blueprint) -> RawOutput:

@@ -100,13 +100,17 @@ class Pool:
                     await self._setting.server.close()
                 server = await ForkServer.start(self.installation)
                 self._setting = Setting(
-                    server=server, baseline=Baseline.of(server.pid), hierarchy=self._hierarchy, spares=self._bounds.spares
+                    server=server,
+                    baseline=Baseline.of(server.pid),
+                    hierarchy=self._hierarchy,
+                    spares=self._bounds.spares,
                 )
             return self._setting
 
     async def serve(self, request: Request) -> Served:
         """One call: wait for a turn, find or build the jail, hand over the job, hear the answer."""
-        async with self._turns.turn(request.agent):
+        await self._turns.take(request.agent)
+        try:
             jail = await self._jail(request)
             _require_contract(request, jail.opened.fingerprints)
             exchange = await jail.begin(request.frames, wall_seconds=request.blueprint.wall_seconds)
@@ -115,6 +119,8 @@ class Pool:
             finally:
                 jail.refill()
             return Served(said=said, seen=exchange.spare.seen, posture=jail.opened.posture)
+        finally:
+            self._turns.pass_on()
 
     async def _jail(self, request: Request) -> Jail:
         """The jail of this agent, source and blueprint; built once, however many ask at the same time."""

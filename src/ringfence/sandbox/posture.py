@@ -36,9 +36,7 @@ class Baseline:
     @classmethod
     def of(cls, fork_server: int) -> Baseline:
         status = read_status(fork_server)
-        return cls(
-            filters=status.seccomp_filters, depth=len(status.pids), namespaces=namespaces_of(fork_server)
-        )
+        return cls(filters=status.seccomp_filters, depth=len(status.pids), namespaces=namespaces_of(fork_server))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +135,11 @@ def judge_inside(measured: Mapping[str, Any], *, environment: Mapping[str, str])
         "hostname": "jail",
     }
     problems += [f"`{name}` is {measured.get(name)}" for name, value in expected.items() if measured.get(name) != value]
-    writable = set(measured["writable"]) - {SCRATCH, "/proc"} - {path for path in measured["writable"] if path.startswith("/dev/")}
+    writable = (
+        set(measured["writable"])
+        - {SCRATCH, "/proc"}
+        - {path for path in measured["writable"] if path.startswith("/dev/")}
+    )
     if writable:
         problems.append(f"writable: {sorted(writable)}")
     _refuse(problems, who="the jail, measured from inside,")

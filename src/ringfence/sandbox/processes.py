@@ -32,7 +32,7 @@ class Held:
             return
         loop = asyncio.get_running_loop()
         over: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._descriptor, _settle, over)
+        loop.add_reader(self._descriptor, settle, over)
         try:
             await over
         finally:
@@ -44,6 +44,7 @@ class Held:
             self._descriptor = None
 
 
-def _settle(over: asyncio.Future[None]) -> None:
+def settle(over: asyncio.Future[None]) -> None:
+    """Resolve a future that the event loop may call back about more than once."""
     if not over.done():
         over.set_result(None)

@@ -93,10 +93,14 @@ class Snapshots:
             manifest = json.loads((place / _MANIFEST).read_bytes())
             files = {name: _read(place / _FILES / name, left=_MOST_BYTES) for name in manifest["files"]}
         except (OSError, ValueError, KeyError, TypeError):
-            raise DeclarationRefused(f"the source `{digest}` is not kept here", remedy="describe its module again") from None
+            raise DeclarationRefused(
+                f"the source `{digest}` is not kept here", remedy="describe its module again"
+            ) from None
         found = set(_walk(place / _FILES))
         if Source(module=manifest["module"], files=files).digest != digest or found != set(files):
-            raise DeclarationRefused(f"the kept source `{digest}` was altered", remedy="remove it and describe its module again")
+            raise DeclarationRefused(
+                f"the kept source `{digest}` was altered", remedy="remove it and describe its module again"
+            )
         return Snapshot(module=manifest["module"], digest=digest, folder=place / _FILES)
 
     def _place(self, digest: str) -> Path:
@@ -114,7 +118,7 @@ class Snapshots:
             _write(fresh / _FILES / name, content)
         _write(fresh / _MANIFEST, json.dumps(source.manifest()).encode())
         for folder, _, _ in os.walk(fresh / _FILES):
-            os.chmod(folder, 0o555)
+            os.chmod(folder, 0o555)  # noqa: S103  a jail's uid reads it, nobody writes it
         try:
             fresh.rename(place)
         except OSError:

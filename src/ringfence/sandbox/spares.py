@@ -10,11 +10,10 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable
-from contextlib import nullcontext
 
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.sandbox.exchange import Exchange, Record, Said
-from ringfence.sandbox.groups import Groups, Lent
+from ringfence.sandbox.groups import Groups, Lent, open_doors
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_pid, request
@@ -81,7 +80,7 @@ class Spares:
     def _ask(self) -> None:
         group = self._groups.lend()
         try:
-            with group.doors() if group else nullcontext([]) as doors:
+            with open_doors(group) as doors:
                 ends = request(self._control, doors=doors)
         except OSError as failure:
             self.close(CallFailed(f"the jail no longer makes processes: {failure.strerror}", code="protocol_error"))

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from ringfence.errors import CallRefused
 
@@ -25,16 +23,8 @@ class Turns:
     def waiting(self) -> int:
         return sum(map(len, self._queues.values()))
 
-    @asynccontextmanager
-    async def turn(self, agent: str) -> AsyncIterator[None]:
-        """Hold a turn for as long as the block runs."""
-        await self._take(agent)
-        try:
-            yield
-        finally:
-            self._pass_on()
-
-    async def _take(self, agent: str) -> None:
+    async def take(self, agent: str) -> None:
+        """Wait for a turn; whoever has one passes it on."""
         if self._free > 0:
             self._free -= 1
             return
@@ -51,7 +41,7 @@ class Turns:
     def _leave(self, agent: str, mine: asyncio.Future[None]) -> None:
         if mine.done() and not mine.cancelled():
             # The turn came in the same moment; it must not be lost.
-            self._pass_on()
+            self.pass_on()
             return
         queue = self._queues.get(agent, deque())
         if mine in queue:
@@ -59,7 +49,8 @@ class Turns:
         if not queue:
             self._queues.pop(agent, None)
 
-    def _pass_on(self) -> None:
+    def pass_on(self) -> None:
+        """Give the turn to the next agent that waits."""
         while self._queues:
             agent, queue = next(iter(self._queues.items()))
             following = queue.popleft()

@@ -17,6 +17,7 @@ import ringfence
 from tests.integration.sandbox.driver import Yard
 
 NOBODY = 65534
+HERE = Path(__file__).parent
 # What the host half of the sandbox and the tests' own script import.
 DISTRIBUTIONS = (
     "pydantic", "pydantic_core", "annotated_types", "typing_extensions.py", "typing_inspection", "rfc8785",
@@ -46,6 +47,7 @@ def ordinary_user_python() -> Iterator[Callable[..., str]]:
         for found in installed.glob(pattern):
             (shutil.copytree if found.is_dir() else shutil.copy)(found, packages / found.name)
     shutil.copytree(Path(ringfence.__file__).parent, packages / "ringfence")
+    shutil.copytree(HERE, folder / "tests")
     folder.chmod(0o755)
     interpreter = _interpreter_for_everybody()
 
@@ -54,7 +56,7 @@ def ordinary_user_python() -> Iterator[Callable[..., str]]:
         home.mkdir(exist_ok=True)
         os.chown(home, NOBODY, NOBODY)
         done = subprocess.run(
-            [interpreter, "-c", script, *arguments],
+            [interpreter, str(folder / "tests" / script), *arguments],
             user=NOBODY,
             group=NOBODY,
             extra_groups=[],

@@ -1,5 +1,6 @@
 """Contracts are read in a jail from a snapshot, and the snapshot is what runs."""
 
+# ruff: noqa: ASYNC240  a test may look at files while nothing else waits for the loop
 from __future__ import annotations
 
 import importlib.util
@@ -126,7 +127,9 @@ serve.documents = lie
 '''
 
 
-@pytest.mark.parametrize("lie", ["[{}]", "'x'", "[1]", "[{'name': 'x'}]", "[dict(tools['harmless'].document(), trust=1)]"])
+@pytest.mark.parametrize(
+    "lie", ["[{}]", "'x'", "[1]", "[{'name': 'x'}]", "[dict(tools['harmless'].document(), trust=1)]"]
+)
 async def test_a_description_that_lies_is_refused(yard: Yard, tmp_path: Path, lie: str) -> None:
     write(tmp_path, "lying.py", LYING.format(lie=lie))
     with pytest.raises(DeclarationRefused):
@@ -143,7 +146,7 @@ async def test_a_contract_that_differs_in_the_jail_from_the_registered_one_does_
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def own(tmp_path: Path) -> "ModuleType":
+async def own(tmp_path: Path) -> ModuleType:
     """A module that this process imported, with a tool in it."""
     file = write(
         tmp_path,

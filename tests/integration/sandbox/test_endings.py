@@ -1,5 +1,6 @@
 """However a call, a jail or the host ends, nothing of it is left: no process, group, descriptor or file."""
 
+# ruff: noqa: ASYNC110, ASYNC240  a test may look at files while nothing else waits for the loop
 from __future__ import annotations
 
 import asyncio
@@ -106,7 +107,11 @@ async def test_a_jail_that_dies_is_replaced_by_the_next_call(tmp_path: Path, vic
     yard = Yard(state=tmp_path)
     await yard.load("plain")
     raw = await yard.run("add", {"a": 1, "b": 2})
-    (jail,) = [jail for jail in yard.pool.jails() if jail.opened.posture.zygote.status.parent == raw.evidence["process"]["parent"]]
+    (jail,) = [
+        jail
+        for jail in yard.pool.jails()
+        if jail.opened.posture.zygote.status.parent == raw.evidence["process"]["parent"]
+    ]
     zygote = jail.opened.posture.zygote
     server = int(Path(f"/proc/{zygote.status.parent}/stat").read_text().rpartition(")")[2].split()[1])
     os.kill({"zygote": zygote.pid, "warden": zygote.status.parent, "fork server": server}[victim], signal.SIGKILL)
@@ -151,7 +156,7 @@ async def test_when_the_host_is_killed_its_jails_die_with_it(tmp_path: Path) -> 
     born = descendants() - {host.pid}
     assert born
     host.kill()
-    host.wait()  # noqa: ASYNC222
+    host.wait()
     host.stdout.close()
     await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in born))
 
@@ -164,4 +169,3 @@ async def test_too_many_waiting_calls_are_turned_away(tmp_path: Path) -> None:
     codes = sorted(raw.fault.code if raw.fault else "" for raw in raws)
     assert codes == ["", "", "queue_full", "queue_full"]
     await yard.close()
-

@@ -33,8 +33,10 @@ async def test_no_two_calls_draw_the_same_random_bytes(yard: Yard) -> None:
 
 async def test_a_call_sees_itself_alone(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANARY", "secret")
-    with open("/dev/null") as _:
-        seen = await yard.output("surroundings")
+    kept = os.open("/dev/null", os.O_RDONLY)
+    os.set_inheritable(kept, True)
+    seen = await yard.output("surroundings")
+    os.close(kept)
     path = seen.pop("path")
     assert seen == {
         "descriptors": ["0", "1", "2", "3"],
@@ -77,7 +79,7 @@ async def test_the_kernel_refuses_what_was_not_declared(yard: Yard) -> None:
 @pytest.mark.req("CON-13", "SBX-3")
 async def test_no_project_folder_state_folder_or_home_is_there(yard: Yard) -> None:
     project = Path(__file__).parents[3]
-    outside = ["/etc/shadow", "/root/.ssh", "/home", "/sys", "/run", "/var", "/usr/bin", "/dev/shm", "/proc/sys"]
+    outside = ["/etc/shadow", os.path.expanduser("~/.ssh"), "/home", "/sys", "/run", "/var", "/usr/bin", "/dev/shm", "/proc/sys"]
     outside += [str(yard.state), str(TOOLS), str(project / "pyproject.toml"), str(project / "tests"), "/bin"]
     assert dict(zip(outside, await yard.output("exists", {"paths": outside}), strict=True)) == dict.fromkeys(
         outside, False
