@@ -301,7 +301,7 @@ async def test_a_tool_that_no_jail_could_import_again_is_refused_with_the_remedy
         """Live inside another function."""
         return name
 
-    with pytest.raises(DeclarationRefused, match="cannot be imported again") as refusal:
+    with pytest.raises(DeclarationRefused, match="jail") as refusal:
         async with open_house(config(tmp_path), tools=[nested]):
             pass
-    assert "top level of a module" in refusal.value.remedy
+    assert "module" in refusal.value.remedy
