@@ -105,7 +105,7 @@ def _contracts(reply: bytes, *, module: str) -> tuple[Tool, ...]:
         raise DeclarationRefused(f"module `{module}` gave no plain description: {problem}") from None
     listed: list[Any] = [None]
     if isinstance(documents, list):
-        listed = documents
+        listed = documents  # pyright: ignore[reportUnknownVariableType]
     if not all(isinstance(each, dict) for each in listed):
         raise DeclarationRefused(f"module `{module}` gave no list of contracts")
     if len(listed) > _MOST_TOOLS:

@@ -286,7 +286,7 @@ def _fingerprints(kind: wire.Kind, body: bytes) -> Mapping[str, str]:
         raise CallFailed(f"the import gave no well-formed answer: {problem}", code="protocol_error") from None
     told: dict[str, Any] = {"": None}
     if isinstance(document, dict):
-        told = document
+        told = document  # pyright: ignore[reportUnknownVariableType]
     if kind not in (wire.Kind.FAULT, wire.Kind.IMPORTED) or not all(isinstance(text, str) for text in told.values()):
         raise CallFailed("the import gave no well-formed answer", code="protocol_error")
     if kind is wire.Kind.FAULT:
