@@ -73,7 +73,12 @@ def _keep_pin(transaction: Transaction, registration: Registration, *, at: str) 
     row = (tool.source, tool.name, tool.fingerprint, tool.source_digest, tool.trust.value, registration.accepted_by, at)
     if registration.was is None:
         transaction.run("insert_pin", *row)
-    elif transaction.run("update_pin", *row).rowcount != 1:
+        return
+    if registration.was.fingerprint == tool.fingerprint:
+        moved = transaction.run("update_pin", *row)
+    else:
+        moved = transaction.run("repin", *row, registration.was.fingerprint)
+    if moved.rowcount != 1:
         raise DeclarationRefused(
             f"the pin of `{tool.name}` changed while it was being registered",
             code="definition_changed",

@@ -16,3 +16,8 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 UPDATE pins
 SET source_digest = ?4, trust = ?5, accepted_by = coalesce(?6, accepted_by), at = ?7
 WHERE source = ?1 AND tool = ?2 AND fingerprint = ?3
+
+-- name: repin
+UPDATE pins
+SET fingerprint = ?3, source_digest = ?4, trust = ?5, accepted_by = ?6, at = ?7
+WHERE source = ?1 AND tool = ?2 AND fingerprint = ?8
