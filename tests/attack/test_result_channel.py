@@ -24,7 +24,7 @@ _MOST_MESSAGE = 4_000
 _FORGED = pack(Kind.OUTPUT, b'"forged"').hex()
 
 SPEAKER = '''
-import array, fcntl, os, socket, struct, sys, threading, time
+import array, ctypes, os, socket, struct, sys, threading, time
 
 CHANNEL = 3
 
@@ -77,6 +77,19 @@ def speak_after(raw: str) -> str:
             os.write(CHANNEL, bytes.fromhex(raw))
     threading.Thread(target=go_on, daemon=True).start()
     return "sound"
+
+@tool(safety="read")
+def go_on_in_another_thread(raw: str, seconds: float) -> str:
+    """Reply, end the first thread as if that were the end, and go on in another."""
+    def go_on():
+        time.sleep(0.02)
+        os.close(CHANNEL)
+        time.sleep(seconds)
+        os._exit(0)
+    os.write(CHANNEL, bytes.fromhex(raw))
+    os.read(CHANNEL, 1)
+    threading.Thread(target=go_on).start()
+    ctypes.CDLL(None).syscall(60, 0)
 
 @tool(safety="read")
 def send_descriptors(raw: str) -> str:
@@ -171,6 +184,14 @@ async def test_line_118_a_thread_that_goes_on_writing_is_never_heard_by_the_next
         assert (outcome.status, getattr(outcome, "code", None)) in (("completed", None), ("failed", "protocol_error"))
         assert "forged" not in json.dumps(outcome.as_dict())
         assert await lair.said("sound") == "sound"
+
+
+async def test_line_117_a_call_is_over_when_its_last_thread_is(lair: Lair) -> None:
+    outcome = await lair.call("go_on_in_another_thread", raw=_FORGED, seconds=0.3)
+    assert isinstance(outcome, Completed)
+    assert outcome.effects["wall_seconds"] >= 0.3
+    pid = (await lair.seen(outcome))["process"]["pid"]
+    assert not Path(f"/proc/{pid}").exists()
 
 
 async def test_line_119_the_host_does_not_make_room_for_what_is_only_announced(lair: Lair) -> None:
