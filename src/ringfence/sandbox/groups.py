@@ -6,14 +6,18 @@ somebody still lives in, or lends a group to two jails: import-time code may kee
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ringfence.kernel import cgroups
 
+_SECONDS_TO_LEAVE = 5.0
+_PAUSE = 0.002
 _numbers = itertools.count()
 
 
@@ -88,9 +92,13 @@ class Groups:
             cgroups.remove(lent.group)
         return used
 
-    def close(self) -> None:
-        """Remove every group; OSError where somebody still lives in one."""
+    async def close(self) -> None:
+        """Remove every group once its last process is gone; OSError where one does not go though it was killed."""
         self._free.clear()
+        until = time.monotonic() + _SECONDS_TO_LEAVE
         while self._all:
+            if cgroups.kill(self._all[-1].group) and time.monotonic() < until:
+                await asyncio.sleep(_PAUSE)
+                continue
             cgroups.remove(self._all[-1].group)
             self._all.pop()

@@ -164,7 +164,7 @@ class Jail:
         self._report.close()
         self._control.close()
         self._spares.bury()
-        self._groups.close()
+        await self._groups.close()
 
     async def _see_zygote(self, group: Lent | None) -> Sighting:
         await _readable(self._control)
@@ -181,7 +181,11 @@ class Jail:
         return seen
 
     async def _measure(self) -> Mapping[str, Any]:
-        exchange = await self.begin(job_frames("measure"), wall_seconds=_BUILD_SECONDS)
+        try:
+            exchange = await self.begin(job_frames("measure"), wall_seconds=_BUILD_SECONDS)
+        except CallFailed as failure:
+            message = f"the jail could not be measured: {failure.message}"
+            raise CallRefused(message, code="posture_insufficient") from None
         said = await answer_of(exchange)
         if said.frame is None or said.frame[0] is not wire.Kind.OUTPUT or said.fault is not None:
             raise CallRefused(

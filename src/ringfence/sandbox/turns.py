@@ -1,6 +1,7 @@
 """Who may run next: a bound on calls at once, a bound on those that wait, and every agent in turn.
 
-Takes: an agent's name.  Gives: a turn, or `queue_full`.  Never: lets one agent's queue hold up another's.
+Takes: an agent's name.  Gives: a turn, or `queue_full`.  Never: lets one agent's queue hold up another's, or fill the
+room in which another's would wait.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Turns:
             self._free -= 1
             return
         if self.waiting >= self._most_waiting:
-            raise CallRefused(f"{self._most_waiting} calls wait already", code="queue_full")
+            self._make_room(agent)
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(agent, deque()).append(mine)
         try:
@@ -37,6 +38,18 @@ class Turns:
         except asyncio.CancelledError:
             self._leave(agent, mine)
             raise
+
+    def _make_room(self, agent: str) -> None:
+        """The longest queue gives up its last place; `queue_full` to whoever has the longest."""
+        longest = max(self._queues, key=lambda name: len(self._queues[name]), default=agent)
+        if len(self._queues.get(agent, ())) + 1 >= len(self._queues.get(longest, ())):
+            raise self._full()
+        last = self._queues[longest].pop()
+        if not last.done():
+            last.set_exception(self._full())
+
+    def _full(self) -> CallRefused:
+        return CallRefused(f"{self._most_waiting} calls wait already", code="queue_full")
 
     def _leave(self, agent: str, mine: asyncio.Future[None]) -> None:
         if mine.done() and not mine.cancelled():
