@@ -108,7 +108,7 @@ def _model_of(
             **fields,
         )
     except _UNSCHEMABLE as error:
-        raise DeclarationRefused(_explain(error, _culprit(hints, parameters))) from error
+        raise DeclarationRefused(_explain(error, _culprit({name: hints[name] for name in parameters}))) from error
 
 
 def _default(parameter: inspect.Parameter) -> Any:
@@ -119,11 +119,11 @@ def _default(parameter: inspect.Parameter) -> Any:
     return FieldInfo(default=parameter.default, validate_default=True)
 
 
-def _culprit(hints: dict[str, Any], parameters: dict[str, inspect.Parameter]) -> str:
+def _culprit(hints: dict[str, Any]) -> str:
     """The first parameter whose type alone has no schema."""
-    for name in parameters:
+    for name, hint in hints.items():
         try:
-            TypeAdapter(hints[name]).json_schema()
+            TypeAdapter(hint).json_schema()
         except _UNSCHEMABLE:
             return f"parameter `{name}`"
     return "a parameter"
@@ -133,7 +133,8 @@ def _input_schema(model: type[BaseModel]) -> dict[str, Any]:
     try:
         schema = model.model_json_schema(mode="validation")
     except _UNSCHEMABLE as error:
-        raise DeclarationRefused(_explain(error, f"input `{model.__name__}`")) from error
+        hints = {name: field.annotation for name, field in model.model_fields.items()}
+        raise DeclarationRefused(_explain(error, _culprit(hints))) from error
     return bound_input(schema)
 
 
@@ -163,4 +164,4 @@ def _schema_of(
 
 
 def _explain(error: Exception, what: str) -> str:
-    return f"{what} has no JSON Schema: {str(error).splitlines()[-1].strip()}"
+    return f"{what} has no JSON Schema: {str(error).splitlines()[0].strip()}"
