@@ -7,7 +7,6 @@ before the jail was measured, or hands a call to a process that was not seen con
 from __future__ import annotations
 
 import asyncio
-import mmap
 import socket
 import time
 from collections.abc import Mapping
@@ -30,6 +29,7 @@ from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.processes import Held, settle
 from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, ready_pid, sender
 from ringfence.sandbox.spares import Spares, answer_of
+from ringfence.sandbox.watch import private_bytes, watch_memory
 
 _BUILD_SECONDS = 30.0
 _MOST_REPORT = 4_096
@@ -111,12 +111,7 @@ class Jail:
 
     def held_bytes(self) -> int:
         """Memory that only this jail's zygote holds, roughly: pages it shares with the fork server count too."""
-        try:
-            with open(f"/proc/{_settled(self._zygote).pid}/statm", encoding="ascii") as table:
-                resident, shared = map(int, table.read().split()[1:3])
-        except (FileNotFoundError, ProcessLookupError):
-            return 0
-        return (resident - shared) * mmap.PAGESIZE
+        return private_bytes(_settled(self._zygote).pid)
 
     async def open(self) -> None:
         """Every step that must succeed before the first call."""
@@ -147,7 +142,10 @@ class Jail:
         spare = await self._spares.take()
         self.last_used = time.monotonic()
         bounds = self._order.layout.bounds
-        return self._spares.begin(spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes)
+        exchange = self._spares.begin(spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes)
+        if "memory" not in self._setting.hierarchy.folders:
+            watch_memory(exchange, most=bounds.memory_bytes)
+        return exchange
 
     def refill(self) -> None:
         self._spares.refill()
