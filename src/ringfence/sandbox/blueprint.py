@@ -17,7 +17,7 @@ from ringfence.contract.fingerprint import fingerprint
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
 from ringfence.inside.filters import filters
-from ringfence.inside.layout import SCRATCH, SOURCE_FOLDER, Bounds, Layout, Link, Mount, Rule, TextFile
+from ringfence.inside.layout import SCRATCH, Bounds, Layout, Link, Mount, Rule, TextFile
 from ringfence.kernel import landlock
 from ringfence.policy.grant import Grant
 from ringfence.sandbox.installation import Installation
@@ -50,6 +50,13 @@ FILES = (
     TextFile(path="/etc/nsswitch.conf", text="passwd: files\ngroup: files\nhosts: files\n"),
 )
 ENVIRONMENT = {"LANG": "C.UTF-8", "HOME": SCRATCH, "TMPDIR": SCRATCH}
+
+# The root holds nothing but the mounts above, all read-only, so one rule covers them; every spare builds these anew.
+RULES = (
+    Rule(path="/", rights=landlock.READ),
+    Rule(path="/dev", rights=landlock.USE_DEVICE),
+    Rule(path=SCRATCH, rights=landlock.EVERYTHING_BUT_EXECUTE),
+)
 
 DEFAULT_LIMITS = Limits(wall_seconds=30, cpu_seconds=5, memory_mb=256, pids=64, disk_mb=64, output_kb=1024)
 _OPEN_FILES = 128
@@ -90,13 +97,12 @@ def compile_blueprint(
     if landlock_version < 1:
         raise CallRefused("this kernel offers no Landlock, or has it switched off", code="posture_insufficient")
     settled = limits.capped_by(_ceiling(limits))
-    mounts = _mounts(installation)
     layout = Layout(
-        mounts=mounts,
+        mounts=_mounts(installation),
         devices=tuple(DEVICES),
         links=_links(),
         files=FILES,
-        rules=_rules(mounts),
+        rules=RULES,
         landlock_version=min(landlock_version, landlock.NEWEST_KNOWN_VERSION),
         bounds=_bounds(settled),
         environment=tuple(sorted({**environment, **ENVIRONMENT}.items())),
@@ -144,12 +150,3 @@ def _beneath_another(path: str, others: Iterable[str]) -> bool:
 
 def _links() -> tuple[Link, ...]:
     return tuple(Link(path=path, target=os.readlink(path)) for path in SYSTEM_PATHS if os.path.islink(path))
-
-
-def _rules(mounts: Iterable[Mount]) -> tuple[Rule, ...]:
-    readable = [*(mount.path for mount in mounts), SOURCE_FOLDER, "/proc", *(file.path for file in FILES)]
-    return (
-        *(Rule(path=path, rights=landlock.READ) for path in readable),
-        *(Rule(path=path, rights=landlock.USE_DEVICE) for path in DEVICES),
-        Rule(path=SCRATCH, rights=landlock.EVERYTHING_BUT_EXECUTE),
-    )

@@ -21,6 +21,8 @@ from ringfence.sandbox.spare import Spare
 _CHUNK = 262_144
 _ENVELOPE_BYTES = 65_536
 _SECONDS_TO_DIE = 5.0
+_LOOKS = 4
+_BETWEEN_LOOKS = 0.0001
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +56,7 @@ class Exchange:
 
     def __init__(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> None:
         self.spare = spare
+        self._channel = spare.ends.channel.fileno()
         self._loop = asyncio.get_running_loop()
         self._reader = wire.FrameReader(most=most_output + _ENVELOPE_BYTES)
         self._most_printed = most_output
@@ -67,7 +70,7 @@ class Exchange:
         self.over: asyncio.Future[Said] = self._loop.create_future()
         self._started = time.perf_counter()
         self._alarm = self._loop.call_later(wall_seconds, self.stop, "wall_limit", "the tool did not finish in time")
-        self._loop.add_reader(spare.ends.channel, self._readable)
+        self._loop.add_reader(self._channel, self._readable)
         self._loop.add_reader(spare.ends.printed, self._printing)
         self._write()
 
@@ -95,15 +98,15 @@ class Exchange:
         try:
             self._left = self._left[self.spare.ends.channel.send(self._left) :]
         except BlockingIOError:
-            self._loop.add_writer(self.spare.ends.channel, self._write)
+            self._loop.add_writer(self._channel, self._write)
             return
         except OSError:
             # It is gone or closed its end; the warden will say how it ended.
             self._left = memoryview(b"")
         if self._left:
-            self._loop.add_writer(self.spare.ends.channel, self._write)
+            self._loop.add_writer(self._channel, self._write)
         else:
-            self._loop.remove_writer(self.spare.ends.channel)
+            self._loop.remove_writer(self._channel)
 
     def _readable(self) -> None:
         try:
@@ -112,23 +115,28 @@ class Exchange:
         except BlockingIOError:
             return
         except (OSError, wire.Malformed) as problem:
-            self._loop.remove_reader(self.spare.ends.channel)
+            self._loop.remove_reader(self._channel)
             self.stop("protocol_error", f"the reply is not one frame: {problem}")
             return
         if not piece:
-            self._loop.remove_reader(self.spare.ends.channel)
+            self._loop.remove_reader(self._channel)
             self._at_its_end()
         elif self._measured is None and self._reader.frame() is not None:
             # It stands still until this side of the channel is closed.
             self._measured = measure_live(self.spare.process.pid)
             self.spare.ends.channel.shutdown(socket.SHUT_WR)
 
-    def _at_its_end(self) -> None:
+    def _at_its_end(self, looks: int = _LOOKS) -> None:
         """If it waited for the host after its one frame and now is on its way out, there is no need to wait longer."""
-        if self._fault is None and self._measured is not None and is_exiting(self.spare.process.pid):
+        if self._fault is not None or self._measured is None or self.over.done():
+            return
+        if is_exiting(self.spare.process.pid):
             while self._drain_printed():
                 continue
             self._tell("exiting")
+        elif looks:
+            # Between its last two calls a process is on its way out and does not show it yet.
+            self._loop.call_later(_BETWEEN_LOOKS, self._at_its_end, looks - 1)
 
     def _printing(self) -> None:
         try:
@@ -167,8 +175,8 @@ class Exchange:
         if self._closed:
             return
         self._closed = True
-        self._loop.remove_reader(self.spare.ends.channel)
-        self._loop.remove_writer(self.spare.ends.channel)
+        self._loop.remove_reader(self._channel)
+        self._loop.remove_writer(self._channel)
         self._loop.remove_reader(self.spare.ends.printed)
         self.spare.ends.close()
         self.spare.process.let_go()

@@ -117,7 +117,8 @@ class Pool:
             try:
                 said = await answer_of(exchange)
             finally:
-                jail.refill()
+                # The next spare is asked for once whoever awaits this reply has had it.
+                asyncio.get_running_loop().call_soon(jail.refill)
             return Served(said=said, seen=exchange.spare.seen, posture=jail.opened.posture)
         finally:
             self._turns.pass_on()

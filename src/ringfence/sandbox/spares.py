@@ -86,7 +86,7 @@ class Spares:
             self.close(CallFailed(f"the jail no longer makes processes: {failure.strerror}", code="protocol_error"))
             return
         self._asked[ends] = group
-        self._loop.add_reader(ends.channel, self._answered, ends)
+        self._loop.add_reader(ends.channel.fileno(), self._answered, ends)
 
     def begin(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> Exchange:
         """Hand the job to a spare."""
@@ -112,7 +112,7 @@ class Spares:
             return
         self._closed = reason
         for ends in self._asked:
-            self._loop.remove_reader(ends.channel)
+            self._loop.remove_reader(ends.channel.fileno())
             ends.close()
         self._asked.clear()
         while self._ready:
@@ -134,7 +134,7 @@ class Spares:
         self._living.clear()
 
     def _answered(self, ends: Ends) -> None:
-        self._loop.remove_reader(ends.channel)
+        self._loop.remove_reader(ends.channel.fileno())
         group = self._asked.pop(ends)
         try:
             spare = self._admit(ends, group=group)

@@ -79,7 +79,17 @@ async def test_the_kernel_refuses_what_was_not_declared(yard: Yard) -> None:
 @pytest.mark.req("CON-13", "SBX-3")
 async def test_no_project_folder_state_folder_or_home_is_there(yard: Yard) -> None:
     project = Path(__file__).parents[3]
-    outside = ["/etc/shadow", os.path.expanduser("~/.ssh"), "/home", "/sys", "/run", "/var", "/usr/bin", "/dev/shm", "/proc/sys"]
+    outside = [
+        "/etc/shadow",
+        os.path.expanduser("~/.ssh"),
+        "/home",
+        "/sys",
+        "/run",
+        "/var",
+        "/usr/bin",
+        "/dev/shm",
+        "/proc/sys",
+    ]
     outside += [str(yard.state), str(TOOLS), str(project / "pyproject.toml"), str(project / "tests"), "/bin"]
     assert dict(zip(outside, await yard.output("exists", {"paths": outside}), strict=True)) == dict.fromkeys(
         outside, False
