@@ -17,10 +17,6 @@ from ringfence.sanitise import scan_description
 
 DESCRIPTION_CHARACTERS = 1_024
 
-# Keywords of a schema whose values a model reads as text.
-_READ_BY_MODELS = frozenset({"title", "description", "default", "const", "pattern", "format", "$comment"})
-_LISTS_READ_BY_MODELS = frozenset({"enum", "examples"})
-
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
@@ -60,18 +56,13 @@ def _text_faults(tool: Tool) -> Iterator[Fault]:
 
 
 def _schema_texts(node: Any, *, where: str = "the schema") -> Iterator[tuple[str, str]]:
-    if is_list(node):
+    """Every string in a schema: a model is shown the whole of it, names, defaults and examples too."""
+    if isinstance(node, str):
+        yield (where, node)
+    elif is_list(node):
         for item in node:
             yield from _schema_texts(item, where=where)
     elif is_object(node):
         for key, value in node.items():
             yield (f"a name in {where}", key)
-            yield from _values_read(key, value, where=where)
-            yield from _schema_texts(value, where=f"`{key}`" if key.isidentifier() else where)
-
-
-def _values_read(key: str, value: Any, *, where: str) -> Iterator[tuple[str, str]]:
-    if key in _READ_BY_MODELS and isinstance(value, str):
-        yield (f"`{key}` of {where}", value)
-    if key in _LISTS_READ_BY_MODELS and is_list(value):
-        yield from ((f"`{key}` of {where}", item) for item in value if isinstance(item, str))
+            yield from _schema_texts(value, where=f"`{key}` of {where}" if key.isidentifier() else where)

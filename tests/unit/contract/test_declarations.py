@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,108 +19,72 @@ class Loose(BaseModel):
 
 
 def declared(function: Callable[..., Any], **said: Any) -> Tool:
-    return tool(**{"safety": "read", **said})(function)
+    options: dict[str, Any] = {"safety": "read", **said}
+    return tool(**options)(function)
 
 
-def _missing(name) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    """Leave a type out."""
-    return str(name)  # pyright: ignore[reportUnknownArgumentType]
+def annotated(**hints: Any) -> Callable[..., str]:
+    """A function of one parameter, with these annotations and no other."""
+
+    def given(name: str) -> str:
+        """Take something."""
+        return name
+
+    given.__annotations__ = hints
+    return given
 
 
-def _any(name: Any) -> str:
-    """Take anything."""
-    return str(name)
-
-
-def _object(name: object) -> str:
-    """Take anything."""
-    return str(name)
-
-
-def _bare_dict(name: dict) -> str:  # type: ignore[type-arg]  # pyright: ignore
-    """Take any mapping."""
-    return str(name)  # pyright: ignore
-
-
-def _dict_of_any(name: dict[str, Any]) -> str:
-    """Take any mapping."""
-    return str(name)
-
-
-def _bare_list(name: list) -> str:  # type: ignore[type-arg]  # pyright: ignore
-    """Take any list."""
-    return str(name)  # pyright: ignore
-
-
-def _list_of_any(name: list[Any]) -> str:
-    """Take any list."""
-    return str(name)
-
-
-def _maybe_any(name: int | Any) -> str:
-    """Take anything after all."""
-    return str(name)
-
-
-def _loose(name: str, model: Loose) -> str:
-    """Take extra fields."""
-    return name + model.name
-
-
-def _many(*name: str) -> str:
-    """Take many."""
-    return str(name)
-
-
-def _hidden(_name: str) -> str:
-    """Hide it."""
-    return _name
-
-
-def _callable(name: Callable[[], None]) -> str:
-    """Take code."""
-    return str(name)
+OPEN: list[Any] = [
+    Any, object, dict, dict[str, Any], dict[str, object], list, list[Any], tuple, set, int | Any, list[dict[str, Any]],
+    Callable[[], None], type, list[Loose], "NotDefinedAnywhere",
+]  # fmt: skip
 
 
 @pytest.mark.req("CON-2")
-@pytest.mark.parametrize(
-    "function",
-    [_missing, _any, _object, _bare_dict, _dict_of_any, _bare_list, _list_of_any, _maybe_any, _many, _hidden, _callable],
-)
-def test_a_parameter_that_says_too_little_is_refused_by_name(function: Callable[..., Any]) -> None:
-    with pytest.raises(DeclarationRefused, match="parameter `_?name`"):
-        declared(function)
+@pytest.mark.parametrize("annotation", OPEN, ids=repr)
+def test_a_parameter_that_says_too_little_is_refused_by_name(annotation: Any) -> None:
+    named = "NotDefinedAnywhere|Loose" if annotation in (list[Loose], "NotDefinedAnywhere") else "parameter `name`"
+    with pytest.raises(DeclarationRefused, match=named):
+        declared(annotated(name=annotation, **{"return": str}))
 
 
 @pytest.mark.req("CON-2")
-def test_a_model_that_takes_extra_fields_is_refused() -> None:
-    with pytest.raises(DeclarationRefused, match="mapping to anything"):
-        declared(_loose)
+def test_a_parameter_without_an_annotation_or_a_name_for_callers_is_refused() -> None:
+    def many(*names: str) -> str:
+        """Take many."""
+        return str(names)
+
+    def hidden(_name: str) -> str:
+        """Hide it."""
+        return _name
+
+    def placed(name: str, /) -> str:
+        """Take it by its place."""
+        return name
+
+    for function, named in (
+        (annotated(**{"return": str}), "name"),
+        (many, "names"),
+        (hidden, "_name"),
+        (placed, "name"),
+    ):
+        with pytest.raises(DeclarationRefused, match=f"parameter `{named}`"):
+            declared(function)
 
 
 def _silent(name: str) -> str:
     return name
 
 
-def _no_return(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    """Give something."""
-    return name
-
-
-def _any_return(name: str) -> Any:
-    """Give anything."""
-    return name
-
-
-def _result_of_what(name: str) -> Result:  # type: ignore[type-arg]  # pyright: ignore
-    """Give a result."""
-    return Result(name)  # pyright: ignore
-
-
 @pytest.mark.req("CON-1", "CON-2")
 @pytest.mark.parametrize(
     ("function", "gap"),
-    [(_silent, "docstring"), (_no_return, "return type"), (_any_return, "return type"), (_result_of_what, "Result")],
+    [
+        (_silent, "docstring"),
+        (annotated(name=str), "return type"),
+        (annotated(name=str, **{"return": Any}), "return type"),
+        (annotated(name=str, **{"return": Result}), "Result"),
+    ],
 )
 def test_a_missing_docstring_or_return_type_is_refused(function: Callable[..., Any], gap: str) -> None:
     with pytest.raises(DeclarationRefused, match=gap):
@@ -203,10 +167,10 @@ def test_a_need_or_limit_that_means_nothing_is_refused(make: Callable[[], object
 def test_sizes_that_nobody_stated_get_a_ceiling_and_stated_ones_stay() -> None:
     def sized(
         free: str,
-        held: str = Field(max_length=100_000),
-        many: list[int] = Field(default_factory=list),
-        named: dict[str, int] = Field(default_factory=dict),
-        few: int = Field(default=1, ge=0),
+        held: Annotated[str, Field(max_length=100_000)],
+        many: list[int],
+        named: dict[str, int],
+        few: Annotated[int, Field(ge=0)] = 1,
     ) -> str:
         """Take things of several sizes."""
         return f"{free}{held}{many}{named}{few}"
