@@ -11,6 +11,8 @@ import pytest_asyncio
 
 from tests.integration.sandbox.driver import TOOLS, Yard
 
+HOME = Path.home()
+
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.req("SBX-2")]
 
 
@@ -81,7 +83,7 @@ async def test_no_project_folder_state_folder_or_home_is_there(yard: Yard) -> No
     project = Path(__file__).parents[3]
     outside = [
         "/etc/shadow",
-        os.path.expanduser("~/.ssh"),
+        str(HOME / ".ssh"),
         "/home",
         "/sys",
         "/run",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ def test_a_frame_comes_together_from_any_pieces(body: bytes, cuts: list[int]) ->
     frame = wire.pack(wire.Kind.OUTPUT, body)
     places = [0, *sorted(min(cut, len(frame)) for cut in cuts), len(frame)]
     reader = wire.FrameReader(most=300)
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         reader.feed(frame[start:end])
     assert reader.frame() == (wire.Kind.OUTPUT, body)
 

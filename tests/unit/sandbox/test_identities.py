@@ -29,11 +29,10 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def lend(machine: Path, candidates: range) -> list[int]:
     identities = Identities(candidates=candidates, accounts=Accounts(root=machine))
     found: list[int] = []
-    try:
+    with pytest.raises(CallRefused) as refused:
         while True:
             found.append(identities.lend()[0])
-    except CallRefused as refused:
-        assert refused.code == "posture_insufficient"
+    assert refused.value.code == "posture_insufficient"
     return found
 
 
