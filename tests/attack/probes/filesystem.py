@@ -60,16 +60,6 @@ def line_002_absolute(canaries: Canaries) -> Attempt:
     return attempt(lambda: read_secret(canaries.secret_file, canaries))
 
 
-def _count(folder: str) -> int:
-    return len(os.listdir(folder))
-
-
-@tool(safety="read")
-def line_002_list_the_root(canaries: Canaries) -> Attempt:
-    """List folders that only lead to what was given."""
-    return attempts({path: partial(_count, path) for path in ("/", "/etc", "/dev", "/usr")})
-
-
 @tool(safety="read")
 def line_003_symbolic_link(canaries: Canaries) -> Attempt:
     """Open a link in scratch that points to the secret."""
@@ -344,6 +334,12 @@ def line_022_kernel_settings(canaries: Canaries) -> Attempt:
 def line_022_own_score(canaries: Canaries) -> Attempt:
     """Change how likely this process is to be killed when memory runs out."""
     return attempt(lambda: _reopen_for_writing("/proc/self/oom_score_adj"))
+
+
+@tool(safety="read")
+def line_022_own_timer(canaries: Canaries) -> Attempt:
+    """Change a setting that the kernel lets every process change for itself."""
+    return attempt(lambda: _reopen_for_writing("/proc/self/timerslack_ns"))
 
 
 @tool(safety="read")
