@@ -29,9 +29,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def lend(machine: Path, candidates: range) -> list[int]:
     identities = Identities(candidates=candidates, accounts=Accounts(root=machine))
     found: list[int] = []
-    with pytest.raises(CallRefused) as refused:
-        while True:
-            found.append(identities.lend()[0])
+    with pytest.raises(CallRefused, match="no unused id") as refused:
+        found.extend(uid for uid, _ in iter(identities.lend, None))
     assert refused.value.code == "posture_insufficient"
     return found
 
