@@ -101,6 +101,33 @@ async def test_line_162_a_thread_of_the_import_is_in_no_call(tmp_path: Path) -> 
         assert len(await lair.said("innocent")) == 16
 
 
+@pytest.mark.req("SBX-3")
+async def test_line_162_what_an_import_leaves_running_has_a_limit_that_honest_calls_never_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jail, "_MOST_CALLS", 4)
+    async with open_lair(tmp_path, {"innocent": importing.INNOCENT}) as lair:
+        outcomes = await asyncio.gather(*(lair.call("linger") for _ in range(10)))
+        assert {outcome.status for outcome in outcomes} == {"completed"}
+        wardens = {(await lair.seen(outcome))["process"]["parent"] for outcome in outcomes}
+        assert len(wardens) == 3
+        last = (await lair.seen(await lair.call("innocent")))["process"]["parent"]
+        assert _cpu_limit(_first_child(last)) == 60
+    assert [warden for warden in wardens if _is_there(warden)] == []
+
+
+def _first_child(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+
+def _cpu_limit(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/limits").read_text().partition("Max cpu time")[2].split()[1])
+
+
+def _is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
 async def test_line_162_an_import_patches_nothing_of_another_source(tmp_path: Path) -> None:
     modules = {"patcher": importing.PATCHES_ANOTHER, "innocent": importing.INNOCENT}
     async with open_lair(tmp_path, modules) as lair:

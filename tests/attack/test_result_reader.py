@@ -12,7 +12,7 @@ import pickle
 import socket
 import struct
 import subprocess
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
 from hypothesis import given, settings
@@ -52,7 +52,7 @@ async def _feed(theirs: socket.socket, raw: bytes, *, step: int) -> None:
         await asyncio.sleep(0)
 
 
-async def _heard(raw: bytes, *, pieces: int = 1) -> str:
+async def _heard(raw: bytes, *, pieces: int = 1, zygote: Literal["quick", "late"] = "quick") -> str:
     """The code that the host's own reader comes to, fed piece by piece; `replied` where it believes a reply."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     ours.setblocking(False)
@@ -68,11 +68,13 @@ async def _heard(raw: bytes, *, pieces: int = 1) -> str:
         )
         exchange = Exchange(spare, frames=b"", wall_seconds=30, most_output=_BOUNDS.output_bytes)
         await _feed(theirs, raw, step=max(1, -(-len(raw) // pieces)))
-        theirs.close()
+        if zygote == "quick":
+            theirs.close()
         os.close(printed_theirs)
         stand_in.kill()
         exchange.ended(Record(status=0, cpu_seconds=0.0, peak_memory_bytes=0), used=None)
         reading = read(await exchange.over, bounds=_BOUNDS)
+        theirs.close()
     if reading.fault is not None:
         return reading.fault.code
     assert reading.reply is not None
@@ -94,6 +96,10 @@ async def test_the_reader_refuses_the_same_bytes_in_one_piece_and_in_many(case: 
 async def test_the_reader_believes_one_whole_frame_however_it_is_cut() -> None:
     frame = pack(Kind.OUTPUT, b'{"result": "sound"}')
     assert {await _heard(frame, pieces=pieces) for pieces in range(1, len(frame))} == {"replied"}
+
+
+async def test_a_zygote_that_is_late_to_close_its_copy_of_the_channel_costs_nobody_a_reply() -> None:
+    assert await _heard(pack(Kind.OUTPUT, b'"sound"'), zygote="late") == "replied"
 
 
 async def test_the_reader_believes_no_frame_that_lacks_its_end() -> None:

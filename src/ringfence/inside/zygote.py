@@ -28,7 +28,8 @@ from ringfence.kernel import limits, namespaces, seccomp
 
 SPARE, IMPORT = b"\1", b"\2"
 _CONTROL = 3
-_IMPORT_CPU_SECONDS = 60
+# For the import and for some twenty thousand spares; what an import leaves running does not run for ever.
+_CPU_SECONDS = 60
 # Counted over the zygote and all its spares together; each spare has its own, lower limit.
 _PROCESSES = 4096
 _OPEN_FILES = 256
@@ -73,6 +74,8 @@ def _confine(layout: Layout) -> None:
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
         (resource.RLIMIT_NPROC, _PROCESSES),
         (resource.RLIMIT_DATA, bounds.memory_bytes),
+        # A spare, which counts from zero, cannot raise what it inherits.
+        (resource.RLIMIT_CPU, max(_CPU_SECONDS, bounds.cpu_seconds + 1)),
     ):
         resource.setrlimit(kind, (value, value))
     limits.set_no_new_privileges()

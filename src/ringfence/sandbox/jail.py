@@ -32,6 +32,7 @@ from ringfence.sandbox.spares import Spares, answer_of
 from ringfence.sandbox.watch import private_bytes, watch_memory
 
 _BUILD_SECONDS = 30.0
+_MOST_CALLS = 10_000
 _MOST_REPORT = 4_096
 _MOST_FINGERPRINTS = 1 << 20
 _ZYGOTE = 2
@@ -90,6 +91,7 @@ class Jail:
         self._zygote: Sighting | None = None
         self._opened: Opened | None = None
         self._spares = Spares(self._control, check=self._check, groups=self._groups)
+        self._calls = 0
         self.last_used = time.monotonic()
 
     @property
@@ -104,6 +106,11 @@ class Jail:
     def failure(self) -> RingfenceError | None:
         """Why this jail serves no more, if it does not."""
         return self._spares.failure
+
+    @property
+    def worn(self) -> bool:
+        """Whether it has served so many calls that another should take over before its CPU time is used up."""
+        return self._calls >= _MOST_CALLS
 
     @property
     def uid(self) -> int:
@@ -141,6 +148,7 @@ class Jail:
         """Hand a job to the next spare."""
         spare = await self._spares.take()
         self.last_used = time.monotonic()
+        self._calls += 1
         bounds = self._order.layout.bounds
         exchange = self._spares.begin(spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes)
         if "memory" not in self._setting.hierarchy.folders:

@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ringfence.errors import CallRefused
 from ringfence.inside.layout import Order
@@ -24,6 +25,8 @@ from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.snapshot import Snapshots
 from ringfence.sandbox.spares import answer_of
 from ringfence.sandbox.turns import Turns
+
+_PAUSE = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,15 +130,15 @@ class Pool:
         """The jail of this agent, source and blueprint; built once, however many ask at the same time."""
         key = Key(agent=request.agent, source=request.source, blueprint=request.blueprint.hash)
         jail = self._jails.get(key)
-        if jail is not None and jail.failure is None:
+        if jail is not None and jail.failure is None and not jail.worn:
             return jail
         if jail is not None:
-            self._let_go(key)
+            self._let_go(key, calls="end" if jail.failure else "finish")
         building = self._building.get(key)
         if building is None:
             building = asyncio.ensure_future(self._build(key, blueprint=request.blueprint))
             self._building[key] = building
-            building.add_done_callback(lambda _: self._building.pop(key, None))
+            building.add_done_callback(lambda built: self._built(key, built))
         return await asyncio.shield(building)
 
     def jails(self) -> tuple[Jail, ...]:
@@ -172,6 +175,12 @@ class Pool:
         self._jails[key] = jail
         return jail
 
+    def _built(self, key: Key, building: asyncio.Task[Jail]) -> None:
+        self._building.pop(key, None)
+        if not building.cancelled():
+            # Whoever waited has seen it; asking here keeps it from being reported as lost when nobody waits any more.
+            building.exception()
+
     async def _make_room(self) -> None:
         """Let idle jails go, the longest unused first, until the others fit."""
         while len(self._jails) >= self._bounds.jails or self._held_bytes() > self._bounds.memory_bytes:
@@ -183,13 +192,15 @@ class Pool:
     def _held_bytes(self) -> int:
         return sum(jail.held_bytes() for jail in self._jails.values())
 
-    def _let_go(self, key: Key) -> None:
+    def _let_go(self, key: Key, *, calls: Literal["end", "finish"] = "end") -> None:
         jail = self._jails.pop(key)
-        closing = asyncio.ensure_future(self._close(jail))
+        closing = asyncio.ensure_future(self._close(jail, calls=calls))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
-    async def _close(self, jail: Jail) -> None:
+    async def _close(self, jail: Jail, *, calls: Literal["end", "finish"]) -> None:
+        while calls == "finish" and jail.busy and not self._closed:  # noqa: ASYNC110  once in ten thousand calls
+            await asyncio.sleep(_PAUSE)
         await jail.close()
         self._identities.give_back(jail.uid)
 
