@@ -83,9 +83,3 @@ class Runtime:
     def events(self) -> AsyncIterator[dict[str, Any]]:
         """Everything that is put on record from now on, as it is."""
         return self.audit.follow()
-
-    async def close(self) -> None:
-        """Stop, sign where the trail ends, and leave nothing behind."""
-        await self._parts.sandbox.close()
-        await self._parts.store.checkpoint()
-        await self._parts.store.close()

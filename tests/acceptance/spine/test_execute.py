@@ -252,3 +252,13 @@ def test_the_blocking_twin_makes_the_same_calls(tmp_path: Path) -> None:
         assert runtime.explain("ana", "echo", {"text": "x"}).decision.word == "allow"
         assert runtime.status("ana").tools
         assert runtime.audit.verify().ok
+
+
+@pytest.mark.req("AUD-3")
+async def test_a_runtime_that_was_closed_makes_no_more_calls(tmp_path: Path) -> None:
+    async with open_house(config(tmp_path)) as house:
+        session = house.session()
+        completed(await session.call("echo", {"text": "x"}))
+    refused(await session.call("echo", {"text": "x"}), "trail_unavailable")
+    refused(await session.resume("inv_" + "0" * 24), "trail_unavailable")
+    assert house.ran == ["echo"]
