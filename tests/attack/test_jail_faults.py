@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.attack.conftest import NO_FAULT, Campaigns, possible
-from tests.attack.fault_table import FAULTS, Fault
+from tests.attack.conftest import NO_FAULT, Campaigns, faults_for, possible
+from tests.attack.fault_table import Fault
 from tests.attack.row import Privilege
 
 pytestmark = pytest.mark.req("SBX-6")
 
-_PAIRS: list[tuple[Fault, Privilege]] = [(fault, privilege) for privilege in possible() for fault in FAULTS]
+_PAIRS: list[tuple[Fault, Privilege]] = [
+    (fault, privilege) for privilege in possible() for fault in faults_for(privilege)
+]
 
 
 @pytest.mark.parametrize(("fault", "privilege"), _PAIRS, ids=[f"{p}-line_115_{f.name}" for f, p in _PAIRS])
