@@ -65,7 +65,13 @@ class Spares:
         waiting: asyncio.Future[Spare] = self._loop.create_future()
         self._waiting.append(waiting)
         self.refill()
-        return await waiting
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
+                # It came in the same moment; the next call takes it.
+                self._hand_over(waiting.result())
+            raise
 
     def grow(self, most: int) -> None:
         """Keep this many waiting from now on."""
@@ -101,9 +107,10 @@ class Spares:
         used = self._groups.give_back(spare.group) if spare is not None and spare.group is not None else None
         if exchange is not None:
             exchange.ended(record, used=used)
-        elif spare is not None and spare in self._ready:
-            self._ready.remove(spare)
-            spare.ends.close()
+        elif spare is not None:
+            if spare in self._ready:
+                self._ready.remove(spare)
+                spare.ends.close()
             spare.process.let_go()
 
     def close(self, reason: RingfenceError) -> None:

@@ -169,3 +169,48 @@ async def test_too_many_waiting_calls_are_turned_away(tmp_path: Path) -> None:
     codes = sorted(raw.fault.code if raw.fault else "" for raw in raws)
     assert codes == ["", "", "queue_full", "queue_full"]
     await yard.close()
+
+
+async def test_waiting_processes_that_died_are_passed_over(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    seen = (await yard.run("add", {"a": 1, "b": 2})).evidence["process"]
+    (jail,) = [jail for jail in yard.pool.jails() if jail.opened.posture.zygote.status.parent == seen["parent"]]
+    zygote = jail.opened.posture.zygote.pid
+    await until(lambda: len(waiting_in(seen["parent"], zygote=zygote)) == 4)
+    killed = set(waiting_in(seen["parent"], zygote=zygote))
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    await until(lambda: not killed & descendants())
+    assert await yard.output("add", {"a": 1, "b": 2}) == 3
+    await yard.close()
+    assert descendants() == set()
+
+
+def waiting_in(warden: int, *, zygote: int) -> list[int]:
+    return [pid for pid in descendants() if parent_of(pid) == warden and pid != zygote]
+
+
+def parent_of(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+async def test_many_calls_with_some_cancelled_at_random_leave_nothing(tmp_path: Path) -> None:
+    open_before = len(os.listdir("/proc/self/fd"))
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    calls = [asyncio.ensure_future(yard.run("add", {"a": number, "b": 1})) for number in range(60)]
+    for number, call in enumerate(calls):
+        if number % 3 == 0:
+            await asyncio.sleep(0)
+            call.cancel()
+    ended = await asyncio.gather(*calls, return_exceptions=True)
+    replies = [each.reply for each in ended if not isinstance(each, BaseException)]
+    assert replies == [str(number + 1).encode() for number in range(60) if number % 3]
+    await yard.close()
+    assert descendants() == set()
+    assert groups() == set()
+    assert len(os.listdir("/proc/self/fd")) == open_before
