@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from ringfence.errors import RingfenceError
+from ringfence.assembly import load_config
+from ringfence.errors import ConfigInvalid, RingfenceError
 from ringfence.runtime import Completed
-from ringfence.sandbox import jail
+from ringfence.sandbox import describe, jail
 from ringfence.sandbox.describe import Describer
 from ringfence.sandbox.pool import Pool
 from ringfence.sandbox.snapshot import Snapshots
 from tests.attack import import_tricks
-from tests.attack.lair import HEAD, open_lair
+from tests.attack.lair import HEAD, open_lair, settings
 from tests.attack.probes import importing
 
 pytestmark = pytest.mark.req("CON-13")
@@ -63,7 +64,11 @@ async def test_line_173_a_spare_that_hides_a_missing_wall_still_reaches_nothing(
 async def test_line_173_a_module_that_is_seen_through_harms_no_other_agent_and_no_other_source(tmp_path: Path) -> None:
     modules = {"two_faced": importing.HONEST_TO_THE_DESCRIBER, "innocent": importing.INNOCENT}
     async with open_lair(tmp_path, modules, agents=("mallory", "ana")) as lair:
+        before = _jails()
         caught = await lair.call("try_everything", secret="/etc/shadow", port=1)
+        async with asyncio.timeout(5):
+            while _jails() - before:  # noqa: ASYNC110  the kernel tells nobody but its parent
+                await asyncio.sleep(0.01)
         assert (caught.status, getattr(caught, "code", None)) == ("failed", "posture_insufficient")
         assert len(await lair.said("innocent", by="ana")) == 16
         assert len(await lair.said("innocent", by="mallory")) == 16
@@ -114,6 +119,13 @@ async def test_line_162_what_an_import_leaves_running_has_a_limit_that_honest_ca
         last = (await lair.seen(await lair.call("innocent")))["process"]["parent"]
         assert _cpu_limit(_first_child(last)) == 60
     assert [warden for warden in wardens if _is_there(warden)] == []
+
+
+def _jails() -> set[str]:
+    """The first process of every jail: the children of this process's fork server."""
+    servers = [one for task in Path("/proc/self/task").glob("*/children") for one in task.read_text().split()]
+    born = [Path(f"/proc/{server}/task/{server}/children") for server in servers]
+    return {one for children in born if children.exists() for one in children.read_text().split()}
 
 
 def _first_child(pid: int) -> int:
@@ -206,6 +218,11 @@ async def test_line_162_an_import_that_never_ends_is_ended(tmp_path: Path, monke
     with pytest.raises(RingfenceError, match="endless"):
         async with open_lair(tmp_path, {"endless": "import signal\nsignal.pause()" + importing.INNOCENT}):
             pass
+
+
+async def test_line_163_no_agent_can_take_the_name_under_which_modules_are_described(tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid):
+        load_config(settings(tmp_path, modules=[], agents=[describe.AGENT]))
 
 
 @pytest.mark.req("SBX-2")

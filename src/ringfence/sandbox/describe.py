@@ -25,7 +25,8 @@ from ringfence.sandbox.pool import Pool, Request
 from ringfence.sandbox.reading import read
 from ringfence.sandbox.snapshot import Snapshots, Source, read_file, read_module
 
-AGENT = "describe"
+# No agent of a configuration can have this name, so none can share the jail.
+AGENT = "(describing)"
 _MOST_TOOLS = 1_000
 _MOST_BYTES = 16 << 20
 _DEPTH = 64

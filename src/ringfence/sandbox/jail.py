@@ -213,14 +213,19 @@ class Jail:
         return _fingerprints(*frame)
 
     def _check(self, pid: int) -> Sighting:
-        seen = posture.sight(pid)
-        posture.check_spare(
-            seen,
-            baseline=self._setting.baseline,
-            warden=_settled(self._warden).pid,
-            uid=self._order.uid,
-            zygote=_settled(self._zygote),
-        )
+        seen, warden = posture.sight(pid), _settled(self._warden)
+        try:
+            posture.check_spare(
+                seen,
+                baseline=self._setting.baseline,
+                warden=warden.pid,
+                uid=self._order.uid,
+                zygote=_settled(self._zygote),
+            )
+        except CallRefused:
+            # Its import took a wall down, so nothing that came of it goes on.
+            warden.kill()
+            raise
         return seen
 
     def _reported(self) -> None:
