@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import IO, Any, cast
 
 from bench.harness.python import ROOT, can_import, real_binary
-from bench.harness.sides import Local, Pace
+from bench.harness.sides import Local, Pace, Side
 
 PEERS = ROOT / ".venv" / "peers" / "bin" / "python"
 
@@ -74,7 +74,11 @@ class Remote:
 
 def serve(functions: Mapping[str, Callable[[], Any]]) -> None:
     """Answer on standard output until standard input ends; what a module under `bench.sides` runs as its main."""
-    sides = {name: Local(name=name, function=function) for name, function in functions.items()}
+    serve_sides({name: Local(name=name, function=function) for name, function in functions.items()})
+
+
+def serve_sides(sides: Mapping[str, Side]) -> None:
+    """The same for sides that time themselves."""
     for line in sys.stdin:
         name, measure, amount = json.loads(line)
         answer = sides[name].times(amount) if measure == "times" else sides[name].pace(amount)

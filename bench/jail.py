@@ -1,0 +1,135 @@
+"""JAIL-1 to JAIL-6, CALL-1: a jail per call, beside a bare fork of the same modules.
+
+Takes: jailed calls and forks, each in a process of its own.  Gives: rows.
+Never: times a call that did not go through the whole pipeline with the shipped defaults.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from bench.harness.python import Fresh
+from bench.harness.rounds import alternate, round_robin
+from bench.harness.rows import Goal, Row, at_least, at_most
+from bench.harness.samples import Samples
+from bench.harness.sides import Side
+from bench.harness.worker import Worker
+
+FORK = "os.fork(), JSON, waitpid; same modules"
+BACK_TO_BACK = 400
+MEBIBYTE = 1 << 20
+PEERS = {
+    "bwrap": (("--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"), 30.0),
+    "sandlock": (("run", "--"), 50.0),
+    "srt": (("--",), 300.0),
+}
+_SCRIPT = f"import json; print({json.dumps('{}')})"
+
+
+def measure() -> Iterator[Row]:
+    with ExitStack() as stack:
+        jailed = stack.enter_context(Worker("bench.sides.jailed"))
+        forked = stack.enter_context(Worker("bench.sides.forked"))
+        names = ("warm", "governed read", "governed write")
+        sides: list[Side] = [jailed.side(name, name=name) for name in names]
+        taken = round_robin([*sides, forked.side("fork", name="fork")], calls=1)
+        yield from _pair("JAIL-1", "warm call, pool full", taken["warm"], taken["fork"], p50=0.35, p99=1)
+        dry = Samples.of(jailed.side("dry", name="dry").times(BACK_TO_BACK))
+        fork = Samples.of(forked.side("fork", name="fork").times(BACK_TO_BACK))
+        yield from _pair("JAIL-1", f"{BACK_TO_BACK} calls back to back", dry, fork, p50=1, p99=2)
+        yield _throughput(jailed, forked)
+        yield from _peers(taken["warm"])
+        yield from _memory(jailed)
+        yield from _work(jailed, forked)
+        yield _cold(jailed)
+        yield _ratio("CALL-1", "governed call, class read", taken["governed read"], taken["fork"], goal=at_most(0.6))
+        write = taken["governed write"]
+        yield _ratio("CALL-1", "governed call, start on disk first", write, taken["fork"], goal=at_most(1.1))
+
+
+def _pair(id: str, what: str, ours: Samples, fork: Samples, *, p50: float, p99: float) -> Iterator[Row]:
+    yield _ratio(id, f"{what}, p50", ours, fork, goal=at_most(p50))
+    yield Row(
+        id=id,
+        what=f"{what}, p99",
+        baseline=FORK,
+        goal=at_most(p99),
+        measured=ours.p99 / fork.p99,
+        detail=f"{ours} beside {fork}",
+    )
+
+
+def _ratio(id: str, what: str, ours: Samples, theirs: Samples, *, goal: Goal, baseline: str = FORK) -> Row:
+    measured = ours.p50 / theirs.p50
+    return Row(id=id, what=what, baseline=baseline, goal=goal, measured=measured, detail=f"{ours} beside {theirs}")
+
+
+def _throughput(jailed: Worker, forked: Worker) -> Row:
+    sides: list[Side] = [jailed.side("dry", name="jailed"), forked.side("every core", name="forked")]
+    rates = alternate(sides, slices=12, seconds=0.5)
+    return Row(
+        id="JAIL-2",
+        what="governed jailed calls a second, all cores",
+        baseline="forks a second, all cores",
+        goal=at_least(0.5),
+        measured=rates["jailed"] / rates["forked"],
+        detail=f"{rates['jailed']:,.0f}/s beside {rates['forked']:,.0f}/s, alternating slices",
+    )
+
+
+def _peers(warm: Samples) -> Iterator[Row]:
+    """The same nothing in other sandboxes: a fresh interpreter that prints an empty object."""
+    for name, (arguments, times_faster) in PEERS.items():
+        goal, what = at_least(times_faster), f"warm call, times faster than {name}"
+        binary = shutil.which(name)
+        if binary is None:
+            detail = f"`{name}` is not installed here"
+            yield Row(id="JAIL-3", what=what, baseline=name, goal=goal, measured=None, detail=detail)
+            continue
+        command = (*arguments, sys.executable, "-I", "-c", _SCRIPT)
+        theirs = Samples.of(Fresh(name=name, arguments=command, timed="outside", python=binary).times(20))
+        measured = theirs.p50 / warm.p50
+        detail = f"{theirs} beside {warm}"
+        yield Row(id="JAIL-3", what=what, baseline=name, goal=goal, measured=measured, detail=detail)
+
+
+def _memory(jailed: Worker) -> Iterator[Row]:
+    jailed.side("warm", name="warm").times(4)
+    spare, zygote = jailed.side("facts", name="facts").times(2)
+    for what, held, most in (("private memory of a call", spare, 2), ("private memory of a zygote", zygote, 6)):
+        yield Row(
+            id="JAIL-4",
+            what=what,
+            baseline=f"{most} MiB",
+            goal=at_most(1),
+            measured=held / (most * MEBIBYTE),
+            detail=f"{held / MEBIBYTE:.2f} MiB by smaps_rollup",
+        )
+
+
+def _work(jailed: Worker, forked: Worker) -> Iterator[Row]:
+    """How fast the same work goes outside, divided by inside, so that 1 means no cost at all."""
+    for name, goal in (("compute", 0.95), ("allocate", 0.95), ("small_files", 0.85)):
+        inside, outside = f"{name} inside", f"{name} outside"
+        sides: list[Side] = [jailed.side(name, name=inside), forked.side(name, name=outside)]
+        taken = round_robin(sides, calls=1)
+        ours, theirs = taken[inside], taken[outside]
+        yield Row(
+            id="JAIL-5",
+            what=f"work inside: {name}",
+            baseline="the same work outside",
+            goal=at_least(goal),
+            measured=theirs.p50 / ours.p50,
+            detail=f"{ours} beside {theirs}",
+        )
+
+
+def _cold(jailed: Worker) -> Row:
+    python = Fresh(name="python -I -c pass", arguments=("-I", "-c", "pass"), timed="outside")
+    taken = round_robin([jailed.side("cold", name="cold"), python], calls=1)
+    return _ratio("JAIL-6", "a jail that nobody built yet, to its first answer", taken["cold"], taken[python.name],
+                  goal=at_most(2), baseline=python.name)  # fmt: skip
