@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, cast
+from typing import Any
 
 from ringfence.errors import Misuse
 
@@ -49,11 +49,12 @@ def asked(
         raise Misuse(f"a tool is called by its name, not by a `{type(tool).__name__}`")
     if not isinstance(arguments, Mapping):
         raise Misuse(f"arguments are a mapping, not a `{type(arguments).__name__}`")
+    given: Mapping[Any, Any] = arguments
     _require_word(idempotency_key, what="an idempotency key")
     return CallRequest(
         identity=identity,
         tool=str.__str__(tool),
-        arguments=_copied(cast("Mapping[Any, Any]", arguments)),
+        arguments=_copied(given),
         turn=turn,
         idempotency_key=idempotency_key,
     )
