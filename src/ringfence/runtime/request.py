@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeGuard
 
 from ringfence.errors import Misuse
 
@@ -47,17 +47,20 @@ def asked(
     """A request as a caller hands it over, copied before anything waits; what no model could send is misuse."""
     if not isinstance(tool, str):
         raise Misuse(f"a tool is called by its name, not by a `{type(tool).__name__}`")
-    if not isinstance(arguments, Mapping):
+    if not _is_mapping(arguments):
         raise Misuse(f"arguments are a mapping, not a `{type(arguments).__name__}`")
-    given: Mapping[Any, Any] = arguments
     _require_word(idempotency_key, what="an idempotency key")
     return CallRequest(
         identity=identity,
         tool=str.__str__(tool),
-        arguments=_copied(given),
+        arguments=_copied(arguments),
         turn=turn,
         idempotency_key=idempotency_key,
     )
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
 
 
 def _copied(arguments: Mapping[Any, Any]) -> dict[Any, Any]:
