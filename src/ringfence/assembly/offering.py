@@ -17,7 +17,7 @@ from ringfence.assembly.config import Config
 from ringfence.contract.tool import Tool
 from ringfence.execution.sandbox import DenyAllSandbox, Sandbox
 from ringfence.registry.pins import Offered
-from ringfence.sandbox.describe import Described, Describer, home_of
+from ringfence.sandbox.describe import Described, Describer, Home, home_of
 from ringfence.sandbox.local import LocalProcessSandbox
 from ringfence.sandbox.pool import Pool, PoolBounds
 from ringfence.sandbox.snapshot import Snapshots
@@ -47,7 +47,13 @@ class Sources:
         """In a jail the contracts must be found again; where none will run, their source is only named."""
         if isinstance(self.sandbox, LocalProcessSandbox):
             return await self.describer.describe_declared(tools)
-        return [_named(tool) for tool in tools]
+        by_home: dict[Home, list[Tool]] = {}
+        for tool in tools:
+            by_home.setdefault(home_of(tool), []).append(tool)
+        return [
+            Described(module=home.module, source=home.module, digest=home.read().digest, tools=tuple(its))
+            for home, its in by_home.items()
+        ]
 
 
 def module_path(config: Config) -> list[Path]:
@@ -73,11 +79,6 @@ def _configured(config: Config, pool: Pool) -> Sandbox:
         return DenyAllSandbox()
     passed_on = {name: os.environ[name] for name in config.sandbox.env if name in os.environ}
     return LocalProcessSandbox(pool, environment=passed_on)
-
-
-def _named(tool: Tool) -> Described:
-    home = home_of(tool)
-    return Described(module=home.module, source=home.module, digest=home.read().digest, tools=(tool,))
 
 
 def _offered(described: Sequence[Described], *, accepted_by: str | None, kind: str) -> list[Offered]:

@@ -133,5 +133,5 @@ class Journal(Protocol):
         ...
 
     async def latest_like(self, *, session: str, tool: str, arguments_digest: str) -> Recorded | None:
-        """The newest call of this session with the same tool and arguments."""
+        """The newest call of this session with the same tool and arguments that people were asked about."""
         ...

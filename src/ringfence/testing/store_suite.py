@@ -257,11 +257,12 @@ class StoreSuite:
         assert await status_of(store, "i") is Status.EXPIRED
         assert sum("late a-i" in what for what in await whats(store)) == 1
 
-    async def test_the_newest_call_of_its_kind_is_found(self, store: Store) -> None:
+    async def test_the_newest_call_of_its_kind_that_people_were_asked_about_is_found(self, store: Store) -> None:
         for id_ in ("i", "j"):
-            await store.refuse(call(id_), code="policy_denied", events=[])
-        await store.refuse(call("k", session="s-2"), code="policy_denied", events=[])
-        found = await store.latest_like(session="s-1", tool="look", arguments_digest="sha256:args")
+            await ask(store, call(id_, send))
+        await ask(store, call("k", send, session="s-2"))
+        await store.refuse(call("l", send), code="policy_denied", events=[])
+        found = await store.latest_like(session="s-1", tool="send", arguments_digest="sha256:args")
         assert found is not None
         assert found.invocation.id == "j"
 

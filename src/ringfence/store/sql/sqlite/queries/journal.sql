@@ -33,4 +33,7 @@ FROM invocations AS i LEFT JOIN approvals_with_votes AS a ON a.invocation_id = i
 WHERE i.id = ?1
 
 -- name: latest_like
-SELECT id FROM invocations WHERE session = ?1 AND tool = ?2 AND arguments_digest = ?3 ORDER BY number DESC LIMIT 1
+-- Only calls that people were asked about: one refused in between must not hide an older rejection.
+SELECT id FROM invocations
+WHERE session = ?1 AND tool = ?2 AND arguments_digest = ?3 AND approval_status IS NOT NULL
+ORDER BY number DESC LIMIT 1
