@@ -1,0 +1,48 @@
+"""The walls of a jail, one line each: take one out, and an attack test or the posture check goes red.
+
+Takes: nothing.  Gives: `MECHANISMS`, in the form of the spine's removals.
+Never: removes anything itself; `test_mechanisms.py` does, on a copy.
+"""
+
+from __future__ import annotations
+
+from tests.architecture.removals import Removal
+
+JAIL = "tests/integration/sandbox"
+CALL = f"{JAIL}/test_calls.py"
+LIMITS = f"{JAIL}/test_limits.py"
+ISOLATION = f"{JAIL}/test_isolation.py"
+POSTURE = f"{JAIL}/test_posture.py"
+TABLE = "tests/attack/test_jail_table.py"
+
+
+def _wall(id_: str, file: str, find: str, put: str, *tests: str) -> Removal:
+    return Removal(id=id_, file=file, find=find, put=put, tests=tests)
+
+
+MECHANISMS: tuple[Removal, ...] = (
+    _wall("SBX-3", "inside/forkserver.py", "    | namespaces.NEW_NETWORK\n", "", CALL),
+    _wall("SBX-3", "inside/forkserver.py", "    | namespaces.NEW_IPC\n", "", CALL, TABLE),
+    _wall("SBX-3", "inside/forkserver.py", "    | namespaces.NEW_HOSTNAME\n", "", CALL),
+    _wall("SBX-2", "inside/filters.py", " | namespaces.NEW_PIDS |", " |", CALL),
+    _wall("SBX-2", "inside/filters.py", " | namespaces.NEW_MOUNTS |", " |", CALL),
+    _wall("SBX-2", "inside/filters.py", " | namespaces.NEW_IPC\n", "\n", CALL),
+    _wall("SBX-3", "inside/root.py", "attributes=mounts.READ_ONLY_TREE", "attributes=mounts.DEVICE_FILE", CALL, TABLE),
+    _wall("SBX-3", "inside/root.py", '    mounts.make_read_only("/")\n', "", CALL, TABLE),
+    _wall("SBX-3", "inside/root.py", "    mounts.enter_root(_NEW_ROOT)\n", "    os.chroot(_NEW_ROOT)\n", CALL, TABLE),
+    _wall("SBX-3", "inside/zygote.py", "    limits.set_no_new_privileges()\n", "", CALL),
+    _wall("SBX-3", "inside/zygote.py", "    seccomp.install(filters(layout.binds).stage_a)\n", "", CALL),
+    _wall("SBX-2", "inside/zygote.py", "    os.environ.clear()\n", '    os.environ["LEFT"] = "over"\n', CALL, TABLE),
+    _wall("SBX-2", "inside/spare.py", "    mounts.mount_scratch(SCRATCH,", "    bool(SCRATCH) or mounts.mount_scratch(SCRATCH,", CALL, ISOLATION),
+    _wall("SBX-2", "inside/spare.py", '    mounts.mount_proc("/proc")\n', "", CALL),
+    _wall("SBX-3", "inside/spare.py", '    _mount(layout)\n    namespaces.set_dumpable("hidden")\n', "    _mount(layout)\n", CALL, ISOLATION, TABLE),
+    _wall("SBX-3", "inside/spare.py", "    limits.apply(resource_limits(layout.bounds))\n", "", CALL, LIMITS),
+    _wall("SBX-3", "inside/spare.py", "    _restrict_files(layout)\n    limits", "    limits", CALL, TABLE),
+    _wall("SBX-3", "inside/spare.py", "    limits.drop_capabilities()\n", "", CALL),
+    _wall("SBX-2", "inside/spare.py", "    limits.close_all_except((0, 1, 2, CHANNEL))\n", "", CALL),
+    _wall("SBX-3", "inside/spare.py", "    seccomp.install(filters(layout.binds).stage_b)\n", "", CALL),
+    _wall("SBX-2", "sandbox/forkserver.py", "                env={},\n", "", CALL, TABLE),
+    _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="a spare")\n', "", POSTURE, "tests/attack/test_import_time.py"),
+    _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="a zygote")\n', "", POSTURE, "tests/attack/test_import_time.py"),
+    _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="the jail, measured from inside,")\n', "", POSTURE),
+)  # fmt: skip
