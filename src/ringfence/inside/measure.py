@@ -17,11 +17,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ringfence.inside.layout import SCRATCH
 from ringfence.kernel.namespaces import NEW_USER
 from ringfence.kernel.syscalls import call
 
 _DONE = "done"
 _BEYOND_THE_TABLE = 1000
+_BEYOND_EVERY_LIMIT = 1 << 50
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,14 @@ def _write(path: str) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
 
 
+def _enlarge() -> None:
+    descriptor = os.open(f"{SCRATCH}/large", os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        os.ftruncate(descriptor, _BEYOND_EVERY_LIMIT)
+    finally:
+        os.close(descriptor)
+
+
 def _unknown_call() -> None:
     library = ctypes.CDLL(None, use_errno=True)
     if library.syscall(ctypes.c_long(_BEYOND_THE_TABLE)) < 0:
@@ -50,7 +60,9 @@ TRIES: tuple[Try, ...] = (
     Try("list outside", "mount namespace", lambda: os.listdir("/sys"), (_E.ENOENT,)),
     Try("kernel settings", "proc subset", lambda: os.open("/proc/sys/kernel/core_pattern", os.O_RDONLY), (_E.ENOENT,)),
     Try("write the root", "read-only root", lambda: _write("/here"), (_E.EROFS, _E.EACCES)),
-    Try("write own status", "landlock", lambda: os.open("/proc/self/comm", os.O_WRONLY), (_E.EACCES,)),
+    Try("write own timer", "landlock", lambda: os.open("/proc/self/timerslack_ns", os.O_WRONLY), (_E.EACCES,)),
+    Try("read own start", "hidden process", lambda: os.open("/proc/self/auxv", os.O_RDONLY), (_E.EACCES,)),
+    Try("boundless file", "resource limits", _enlarge, (_E.EFBIG,)),
     Try("signal others", "pid namespace", lambda: os.kill(2, 0), (_E.ESRCH,)),
     Try("new socket", "seccomp", lambda: socket.socket(socket.AF_INET), (_E.EPERM,)),
     Try("new unix socket", "seccomp", lambda: socket.socket(socket.AF_UNIX), (_E.EPERM,)),

@@ -26,7 +26,8 @@ class Attribute(IntFlag):
 
 
 READ_ONLY_TREE = Attribute.READ_ONLY | Attribute.NO_SETUID | Attribute.NO_DEVICES
-DEVICE_FILE = Attribute.NO_SETUID | Attribute.NO_EXECUTE
+# A device takes writes on a read-only mount too; its own times and rights are the whole machine's and stay.
+DEVICE_FILE = Attribute.READ_ONLY | Attribute.NO_SETUID | Attribute.NO_EXECUTE
 
 # mount(2) spells the first four attributes with the same bits; a filter can therefore admit these exact values.
 SCRATCH_FLAGS = int(Attribute.NO_SETUID | Attribute.NO_DEVICES)
