@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import re
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from ringfence.kernel import cgroups
@@ -19,6 +20,33 @@ from ringfence.kernel import cgroups
 _SECONDS_TO_LEAVE = 5.0
 _PAUSE = 0.002
 _numbers = itertools.count()
+
+
+_NAME = re.compile(r"ringfence-(?P<pid>\d+)-(?P<born>\d+)-\d+")
+
+
+def _own_prefix() -> str:
+    """Names the host by its pid and by when it was born, since a pid is used again."""
+    return f"ringfence-{os.getpid()}-{_born(os.getpid())}-"
+
+
+def _born(pid: int) -> str | None:
+    """When a process began, in the kernel's ticks; None where there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as table:
+            return table.read().rpartition(")")[2].split()[19]
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def sweep(hierarchy: cgroups.Hierarchy) -> None:
+    """Remove the empty groups of hosts that were killed before they could."""
+    for base in hierarchy.folders.values():
+        for folder in base.glob("ringfence-*"):
+            name = _NAME.fullmatch(folder.name)
+            if name is not None and _born(int(name["pid"])) != name["born"]:
+                with suppress(OSError):  # somebody still dies in it, or another host was first
+                    folder.rmdir()
 
 
 @dataclass(eq=False, kw_only=True)
@@ -74,7 +102,7 @@ class Groups:
             memory_bytes=self.memory_bytes if "memory" in folders else None,
             processes=self.processes if "pids" in folders else None,
         )
-        name = f"ringfence-{os.getpid()}-{next(_numbers)}"
+        name = f"{_own_prefix()}{next(_numbers)}"
         lent = Lent(group=cgroups.create(self.hierarchy, name=name, limits=limits))
         self._all.append(lent)
         return lent

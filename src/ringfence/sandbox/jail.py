@@ -226,6 +226,12 @@ class Jail:
             # Its import took a wall down, so nothing that came of it goes on.
             warden.kill()
             raise
+        except Exception as failure:
+            if isinstance(failure, OSError):
+                raise
+            warden.kill()
+            message = f"a spare could not be checked: {type(failure).__name__}"
+            raise CallRefused(message, code="posture_insufficient") from failure
         return seen
 
     def _reported(self) -> None:

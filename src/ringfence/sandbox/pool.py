@@ -18,6 +18,7 @@ from ringfence.kernel import cgroups
 from ringfence.sandbox.blueprint import Blueprint
 from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.forkserver import ForkServer
+from ringfence.sandbox.groups import sweep
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import Installation, this_installation
 from ringfence.sandbox.jail import Jail, Setting, build_jail
@@ -101,6 +102,7 @@ class Pool:
             if self._setting is None or self._setting.server.gone:
                 if self._setting is not None:
                     await self._setting.server.close()
+                sweep(self._hierarchy)
                 server = await ForkServer.start(self.installation)
                 self._setting = Setting(
                     server=server,

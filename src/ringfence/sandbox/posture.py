@@ -166,8 +166,9 @@ def _common(seen: Sighting, *, warden: int, uid: int, filters: int) -> list[str]
 
 
 def _shared(seen: Sighting, *, other: Mapping[str, str], kinds: tuple[str, ...]) -> list[str]:
-    if not seen.namespaces and os.geteuid() != 0:
-        return []
+    if os.geteuid() != 0:
+        # The kernel shows them to an ordinary user only of a process that did not hide.
+        return ["it is not hidden from others of its uid"] if seen.namespaces else []
     return [f"it shares the {kind} namespace" for kind in kinds if seen.namespaces[kind] == other[kind]]
 
 
