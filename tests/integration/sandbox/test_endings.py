@@ -216,12 +216,17 @@ async def test_many_calls_with_some_cancelled_at_random_leave_nothing(tmp_path: 
     assert len(os.listdir("/proc/self/fd")) == open_before
 
 
-async def test_groups_of_a_host_that_was_killed_are_swept_by_the_next(tmp_path: Path) -> None:
+@pytest.fixture
+def gone() -> int:
+    """The pid of a process that has ended."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    return ended.pid
+
+
+async def test_groups_of_a_host_that_was_killed_are_swept_by_the_next(tmp_path: Path, gone: int) -> None:
     (folder,) = cgroups.find().folders.values()
-    gone = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
-    )
-    stale, reused = folder / f"ringfence-{gone.stdout.strip()}-1-0", folder / f"ringfence-{os.getpid()}-1-0"
+    stale, reused = folder / f"ringfence-{gone}-1-0", folder / f"ringfence-{os.getpid()}-1-0"
     for group in (stale, reused):
         group.mkdir()
     yard = Yard(state=tmp_path)
