@@ -61,6 +61,18 @@ async def test_line_173_a_spare_that_hides_a_missing_wall_still_reaches_nothing(
     assert (tmp_path / "tools" / f"{name}.py").read_text(encoding="utf-8") == HEAD + HARMLESS[name]
 
 
+async def test_line_173_a_spare_that_does_not_hide_is_judged_at_once(tmp_path: Path) -> None:
+    """To root it looks like any other; an ordinary user, to whom only such a process shows itself, refuses it."""
+    text = importing.ONLY_THE_FACE_OF_A_SPARE.replace('    namespaces.set_dumpable("hidden")\n', "")
+    async with asyncio.timeout(20):
+        try:
+            async with open_lair(tmp_path, {"shown": text}) as lair:
+                answer = str(await lair.said("try_everything", secret="/etc/shadow", port=1))
+        except RingfenceError as refused:
+            answer = refused.code
+    assert answer == ("[]" if os.geteuid() == 0 else "posture_insufficient")
+
+
 async def test_line_173_a_module_that_is_seen_through_harms_no_other_agent_and_no_other_source(tmp_path: Path) -> None:
     modules = {"two_faced": importing.HONEST_TO_THE_DESCRIBER, "innocent": importing.INNOCENT}
     async with open_lair(tmp_path, modules, agents=("mallory", "ana")) as lair:

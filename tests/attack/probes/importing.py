@@ -142,6 +142,7 @@ def pretend(layout):
     same = namespaces.IdMap(inside=1000, outside=1000)
     namespaces.set_dumpable("dumpable")
     namespaces.write_maps("self", uid=same, gid=same, setgroups="deny")
+    namespaces.set_dumpable("hidden")
     limits.drop_capabilities()
     seccomp.install(ALLOW_ALL)
 
