@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ringfence.contract.capabilities import Network
@@ -83,7 +85,7 @@ def test_a_configured_variable_cannot_replace_one_of_the_jail_s() -> None:
 
 
 def test_what_lies_under_tmp_is_bound_again_over_the_scratch() -> None:
-    under = Installation(**{**vars(HERE), "package": "/tmp/clone/src/ringfence"})
+    under = replace(HERE, package="/tmp/clone/src/ringfence")
     layout = compiled(installation=under).layout
     assert (layout.hidden_by_scratch(), layout.binds) == (("/tmp/clone/src/ringfence",), "again")
     assert layout.stage_a != compiled().layout.stage_a
