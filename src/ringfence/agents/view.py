@@ -14,7 +14,14 @@ from ringfence.agents.profile import Agent, CapabilityValidationError, misfits
 from ringfence.contract.patterns import GlobSet
 from ringfence.contract.requirements import Requirement
 from ringfence.errors import CallRefused
+from ringfence.registry.pins import CODE_CHANGED, DEFINITION_CHANGED, FAILED_GATE
 from ringfence.registry.registry import RegisteredTool, Registry
+
+_OUT_OF_USE = {
+    DEFINITION_CHANGED: "its contract is not the one that was accepted; `ringfence pins diff` shows the difference",
+    CODE_CHANGED: "its source is not the one that was accepted; `ringfence pins diff` names it",
+    FAILED_GATE: "its contract failed the gate",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +88,7 @@ def _why_hidden(
     existing: frozenset[Requirement],
 ) -> Hidden | None:
     if tool.quarantine:
-        return Hidden(tool=tool.name, reason=tool.quarantine, message="its contract differs from the pinned one")
+        return Hidden(tool=tool.name, reason=tool.quarantine, message=_OUT_OF_USE[tool.quarantine])
     if not allowed.matches(tool.name):
         return Hidden(tool=tool.name, reason="not_allowed", message="no pattern in `allowed_tools` matches it")
     if gaps:

@@ -30,9 +30,11 @@ KINDS: dict[str, EventKind] = {
     "config_loaded": _kind("a configuration took effect", "config_digest", "agents", "sandbox", concerns="runtime"),
     "tool_registered": _kind("a contract was admitted", "fingerprint", "description", "description_hash", "source", "source_digest", "trust", "accepted_by"),
     "definition_changed": _kind("a contract differs from its pin and is quarantined", "fingerprint", "description", "description_hash", "source", "source_digest", "was"),
-    "code_changed": _kind("a tool's source changed while its contract did not", "fingerprint", "source", "source_digest", "was"),
+    "code_changed": _kind("a tool's source changed while its contract did not", "fingerprint", "source", "source_digest", "was", "held"),
+    "source_changed": _kind("a source offers other tools than were accepted", "source", "added", "removed", concerns="runtime"),
+    "tool_retired": _kind("an operator accepted that a tool is gone", "source", "fingerprint", "accepted_by"),
     "view_built": _kind("an agent's effective tools were settled", "visible", "hidden", concerns="agent"),
-    "tool_proposed": _kind("a model asked for a call", "arguments", "arguments_digest", "fingerprint", "session", "user", "findings"),
+    "tool_proposed": _kind("a model asked for a call", "arguments", "arguments_digest", "fingerprint", "description_hash", "session", "user", "findings"),
     "policy_decision": _kind("the policy's verdict on a call", "decision", "reasons", "shadow", "code"),
     "tool_invocation_approval_required": _kind("a call waits for votes", "approval_id", "card_digest", "votes_needed", "expires_at", "proposers"),
     "vote_cast": _kind("a person gave a word on a call", "approval_id", "card_digest", "voter", "vote", "reason", "door"),
@@ -41,6 +43,7 @@ KINDS: dict[str, EventKind] = {
     "tool_completed": _kind("a call ended in a valid reply", "output_digest", "clean", "findings", "effects", "evidence"),
     "tool_failed": _kind("a call ended without a valid reply", "code", "message", "effects", "evidence"),
     "call_void": _kind("a waiting call can no longer run as it was shown", "code", "message"),
+    "bodies_removed": _kind("an operator let the bodies of old calls go", "before", "by", "removed", concerns="runtime"),
     "security_event": _kind("something was noticed that an operator should know", "what", "detail", concerns="runtime"),
 }  # fmt: skip
 

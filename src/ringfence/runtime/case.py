@@ -182,6 +182,7 @@ class Case:
             "arguments": invocation.arguments,
             "arguments_digest": invocation.arguments_digest,
             "fingerprint": invocation.fingerprint,
+            "description_hash": self.tool.tool.description_hash if self.tool else None,
             "session": invocation.session,
             "user": invocation.user,
             "findings": self.found_kinds,

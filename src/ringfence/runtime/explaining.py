@@ -40,8 +40,9 @@ class Explanation:
         }
 
 
-def explained(pipeline: Pipeline, request: CallRequest) -> Explanation:
+async def explained(pipeline: Pipeline, request: CallRequest) -> Explanation:
     try:
+        await pipeline.look()
         case = pipeline.explain(request)
     except Misuse:
         raise

@@ -22,6 +22,7 @@ from ringfence.execution.sandbox import Sandbox
 from ringfence.policy.rules import RuleBook
 from ringfence.registry.registry import Registry
 from ringfence.runtime.invocation import Journal
+from ringfence.runtime.ledger import Board, PinBook
 
 
 class Sessions(Protocol):
@@ -32,7 +33,7 @@ class Sessions(Protocol):
         ...
 
 
-class Store(Journal, Inbox, Trail, Sessions, Protocol):
+class Store(Journal, Inbox, Trail, Sessions, PinBook, Protocol):
     """Everything that is kept, behind one object."""
 
     async def close(self) -> None:
@@ -50,19 +51,27 @@ class Rulings:
     limits: Limits
     approval_lifetime: timedelta
     config_digest: str
+    retention: timedelta | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """Everything the pipeline needs."""
 
-    registry: Registry
+    board: Board
     rulings: Rulings
     store: Store
     sandbox: Sandbox
     now: Callable[[], datetime]
     existing: frozenset[Requirement]
-    _views: dict[tuple[str, str | None], ToolView] = field(default_factory=dict[tuple[str, str | None], ToolView])
+    _views: dict[tuple[str, str | None], tuple[Registry, ToolView]] = field(
+        default_factory=dict[tuple[str, str | None], tuple[Registry, ToolView]]
+    )
+
+    @property
+    def registry(self) -> Registry:
+        """The tools as the record saw them when this process last looked; `board.refresh` looks."""
+        return self.board.registry
 
     def agent(self, name: str) -> Agent:
         found = self.rulings.agents.get(name)
@@ -71,10 +80,10 @@ class Parts:
         return found
 
     def view(self, agent: str, binding: str | None) -> ToolView:
-        """What this agent can see; built once and kept, since the registry of a runtime does not change."""
+        """What this agent can see; built once and kept until the registry is another."""
         key = (agent, binding)
-        found = self._views.get(key)
-        if found is None:
+        of, found = self._views.get(key, (None, None))
+        if found is None or of is not self.registry:
             found = build_view(self.registry, agent=self.agent(agent), binding=binding, existing=self.existing)
-            self._views[key] = found
+            self._views[key] = (self.registry, found)
         return found

@@ -33,6 +33,7 @@ class Pipeline:
         """One request from beginning to end; `resumed` is the recorded call that waited for its votes."""
         case = self._open(request, resumed)
         try:
+            await self.look()  #                           REGISTER   as every process left it
             self._view(case)  #                            VIEW       the tool, if this agent can see it
             self._parse(case)  #                           DECLARE    arguments that fit its contract
             self._grant(case)  #                           RESOLVE    declared ∩ permitted
@@ -50,6 +51,10 @@ class Pipeline:
         except BaseException as failure:
             return await record_failed(self._parts, case, failure)
         return await record_completed(self._parts, case, clean)  # RECORD, or the output is withheld
+
+    async def look(self) -> None:
+        """See what other processes made of the tools; what is out of use for one is out of use for all."""
+        await self._parts.board.refresh()
 
     def explain(self, request: CallRequest) -> Case:
         """The same decision, with nothing run, asked or recorded."""

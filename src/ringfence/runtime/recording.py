@@ -50,6 +50,8 @@ async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
     try:
         await asyncio.shield(writing)
     except CallRefused as lost:
+        if lost.code == "tool_not_found":
+            raise  # it went out of use after it was looked up; nothing is on record yet
         raise AlreadyMoved(lost.message, code=lost.code, remedy=lost.remedy) from lost
     except asyncio.CancelledError as cancelled:
         # The start may be on record by now; then so must be that nothing came of it.
@@ -116,7 +118,7 @@ def _refused(case: Case, refusal: RingfenceError) -> Refused:
         code=refusal.code,
         message=clean_output(refusal.message, limit=_MESSAGE_BYTES).text,
         remedy=refusal.remedy,
-        reasons=case.verdict.reasons if case.verdict else (),
+        reasons=case.verdict.reasons if case.verdict and refusal.code != "tool_not_found" else (),
     )
 
 

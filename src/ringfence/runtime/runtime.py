@@ -16,6 +16,7 @@ from ringfence.runtime.case import new_id
 from ringfence.runtime.explaining import Explanation, explained
 from ringfence.runtime.invocation import Recorded
 from ringfence.runtime.parts import Parts
+from ringfence.runtime.pins import PinDesk
 from ringfence.runtime.pipeline import Pipeline
 from ringfence.runtime.request import Identity, asked
 from ringfence.runtime.session import Session
@@ -33,6 +34,7 @@ class Runtime:
         self._welcome = Welcome(parts)
         self.approvals = Approvals(parts)
         self.audit = Audit(parts)
+        self.pins = PinDesk(parts)
 
     def session(
         self,
@@ -65,6 +67,7 @@ class Runtime:
 
     async def status(self, agent: str, *, binding: str | None = None) -> AgentStatus:
         """What this agent can do, and for every tool that it cannot see, why."""
+        await self._parts.board.refresh()
         return agent_status(self._parts.view(self._parts.agent(agent).name, binding))
 
     async def explain(
@@ -78,7 +81,7 @@ class Runtime:
     ) -> Explanation:
         """The decision about a call, with every reason, and nothing run, asked or recorded."""
         identity = Identity(session="explain", agent=agent, binding=binding, user=user, typed_by=None)
-        return explained(self._pipeline, asked(identity, tool, arguments, turn="0"))
+        return await explained(self._pipeline, asked(identity, tool, arguments, turn="0"))
 
     def events(self) -> AsyncIterator[dict[str, Any]]:
         """Everything that is put on record from now on, as it is."""

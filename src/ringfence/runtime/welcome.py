@@ -25,6 +25,7 @@ class Welcome:
         await self._parts.store.open_session(
             identity.session, agent=identity.agent, binding=identity.binding, user=identity.user
         )
+        await self._parts.board.refresh()
         events = self._news(identity)
         if events:
             await self._parts.store.append(events)

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ringfence.errors import RingfenceError
 from ringfence.store.anchor import Anchor
+from ringfence.store.bodies import SqliteBodies
 from ringfence.store.database import Database, open_database
 from ringfence.store.inbox import SqliteInbox
 from ringfence.store.journal import SqliteJournal
@@ -54,8 +55,16 @@ class SqliteStore:
         self.verify = trail.verify
         self.position = trail.position
         self.links = trail.links
+        self.bundle = trail.bundle
+        bodies = SqliteBodies(database)
+        self.removable = bodies.removable
+        self.remove_bodies = bodies.remove_bodies
         pins = SqlitePins(database, now=now)
         self.pins = pins.pins
+        self.ledger_version = pins.ledger_version
+        self.ledger = pins.ledger
+        self.contracts = pins.contracts
+        self.accept = pins.accept
         self.record_registrations = pins.record_registrations
         self.open_session = SqliteSessions(database, now=now).open_session
 

@@ -15,7 +15,7 @@ from ringfence.approvals.people import Electorate, Person
 from ringfence.assembly.config.folders import from_root, store_file, workspace
 from ringfence.assembly.config.model import AuditFiles, Config, SandboxChoice, SecretPlace, ToolModules
 from ringfence.assembly.config.problems import Report
-from ringfence.assembly.config.texts import read_because, read_duration
+from ringfence.assembly.config.texts import read_because, read_duration, read_retention
 from ringfence.contract.capabilities import Files, Network, Processes, Secrets
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.limits import Limits
@@ -37,6 +37,7 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
             modules=tuple(values["tools"]["modules"]),
             path=tuple(from_root(folder, root=root) for folder in values["tools"]["path"]),
         ),
+        pins_code=values["pins"]["code"],
         agents=MappingProxyType({name: _agent(name, values, root=root) for name in values["agents"]}),
         electorate=_electorate(values),
         rules=tuple(map(_rule, rules)),
@@ -47,7 +48,9 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
         store_url=values["store"]["url"],
         store_file=store_file(values, root=root),
         audit=AuditFiles(
-            anchor=from_root(audit["anchor"], root=root), signing_key=from_root(audit["signing_key"], root=root)
+            anchor=from_root(audit["anchor"], root=root),
+            signing_key=from_root(audit["signing_key"], root=root),
+            retention=read_retention(audit["retention"]) if "retention" in audit else None,
         ),
         warnings=report.warnings,
         places=report.places,

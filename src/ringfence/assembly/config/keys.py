@@ -16,6 +16,7 @@ from ringfence.policy.decision import Decision
 ROLES = ("approver", "operator", "viewer")
 MODES = ("enforce", "shadow")
 SANDBOXES = ("deny", "local")
+CODE_CHANGES = ("record", "strict")
 _DECISIONS = tuple(decision.word for decision in Decision)
 _MOST = float(SAFE_INTEGER)
 
@@ -59,6 +60,10 @@ def _condition(argument: str, operators: Any) -> None:
 TOOLS = Record(keys={
     "modules": _list(texts.MODULE, "Python modules whose `@tool` functions are registered"),
     "path": _list(texts.HOST_PATH, "folders in which those modules are looked for"),
+})  # fmt: skip
+
+PINS = Record(keys={
+    "code": Key(shape=Word(choices=CODE_CHANGES), means="`strict` holds back a tool whose source changed", default="record"),
 })  # fmt: skip
 
 PERSON = Record(keys={
@@ -159,6 +164,7 @@ STORE = Record(keys={
 
 AUDIT = Record(keys={
     "anchor": _path("state/anchor.log", "the file that remembers the trail's end, best kept on another disk"),
+    "retention": Key(shape=texts.RETENTION, means="how long the bodies of calls are kept at least; left out: for good"),
     "signing_key": _path("state/audit.key", "the key that signs checkpoints, readable by its owner alone"),
 })  # fmt: skip
 
@@ -167,6 +173,7 @@ POLICY = Record(keys={"rules": _records(RULE, "each adds a reason; the strictest
 FILE = Record(keys={
     "version": _needed(Number(least=1, most=1), "the version of this format: 1"),
     "tools": _section(TOOLS, "where tools come from"),
+    "pins": _section(PINS, "what a changed tool means"),
     "people": _section(Named(name=texts.NAME, value=PERSON), "who may approve and operate"),
     "agents": _section(Named(name=texts.NAME, value=AGENT), "who acts, and what each may reach at most"),
     "policy": _section(POLICY, "what needs a vote, and what is denied"),
