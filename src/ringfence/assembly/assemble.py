@@ -19,6 +19,7 @@ from ringfence.assembly.existing import existing_requirements
 from ringfence.assembly.offering import Sources, open_sources
 from ringfence.assembly.registering import registration_events
 from ringfence.assembly.signing import load_signing_key
+from ringfence.assembly.workspaces import make_workspaces
 from ringfence.contract.tool import Tool
 from ringfence.errors import ConfigInvalid, RingfenceError, TrailUnavailable
 from ringfence.execution.sandbox import Sandbox
@@ -54,6 +55,7 @@ async def open_runtime(
         require_operator(settled.electorate, accept_as)
     async with AsyncExitStack() as stack:
         store = _open_store(settled, now=now)
+        make_workspaces(settled)
         stack.push_async_callback(store.close)
         sources = await stack.enter_async_context(open_sources(settled, dangerously_sandbox=dangerously_sandbox))
         registry = await _register(tools, sources=sources, store=store, accept_as=accept_as, now=now)
@@ -117,6 +119,8 @@ def _require_true_examples(config: Config, registry: Registry) -> None:
 def _rulings(config: Config) -> Rulings:
     return Rulings(
         agents=config.agents,
+        accounts=config.accounts,
+        profiles=config.profiles,
         rules=RuleBook(config.rules),
         electorate=config.electorate,
         limits=config.sandbox.limits,

@@ -37,6 +37,7 @@ def show_card(approval: Approval, *, electorate: Electorate) -> None:
             ("proposed by", ", ".join(card["proposers"]) or "the model alone"),
             ("user", card["user"]),
             ("binding", card["binding"]),
+            ("account", card["account"]),
             ("session", card["session"]),
             ("granted", "; ".join(map(granted, card["grant"])) or "nothing"),
             ("key", card["idempotency_key"]),

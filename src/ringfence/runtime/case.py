@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from ringfence.agents.acting import Acting
 from ringfence.agents.profile import Agent
 from ringfence.approvals.inbox import Approval
 from ringfence.approvals.request import Card, Origin, card_content
@@ -47,6 +48,7 @@ class Case:
     at: datetime
     request: CallRequest
     agent: Agent
+    acting: Acting | None = None
     tool: RegisteredTool | None = None
     call: ToolCall | None = None
     grant: Grant = NOTHING
@@ -71,7 +73,18 @@ class Case:
             agent=self.agent,
             binding=self.request.identity.binding,
             grant=self.grant,
+            account=self.account,
+            outbound=self.known_acting.outbound,
         )
+
+    @property
+    def account(self) -> str | None:
+        """As whom the call acts; nobody, before the view is known and for an agent without channels."""
+        return self.acting.account_name if self.acting else None
+
+    @property
+    def known_acting(self) -> Acting:
+        return _known(self.acting, "view")
 
     @property
     def known_tool(self) -> RegisteredTool:
@@ -138,6 +151,7 @@ class Case:
             agent=self.agent.name,
             session=self.request.identity.session,
             idempotency_key=self.idempotency_key,
+            account=self.known_acting.account,
         )
 
     def invocation(self) -> Invocation:
@@ -185,6 +199,8 @@ class Case:
             "description_hash": self.tool.tool.description_hash if self.tool else None,
             "session": invocation.session,
             "user": invocation.user,
+            "binding": invocation.binding,
+            "account": self.account,
             "findings": self.found_kinds,
         }
         return self.event("tool_proposed", body)
@@ -216,6 +232,7 @@ class Case:
             "description_hash": tool.tool.description_hash,
             "source_digest": tool.source_digest,
             "sandbox": sandbox,
+            "account": self.account,
             "warrant": {"basis": warrant.basis, "approval_id": warrant.approval_id, "digest": warrant.digest},
             "grant": self.grant.document(),
             "idempotency_key": self.idempotency_key,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from ringfence.agents.accounts import NO_ACCOUNTS, Accounts
 from ringfence.agents.profile import Agent
 from ringfence.agents.view import ToolView, build_view
 from ringfence.approvals.inbox import Inbox
@@ -19,6 +20,7 @@ from ringfence.contract.limits import Limits
 from ringfence.contract.requirements import Requirement
 from ringfence.errors import Misuse
 from ringfence.execution.sandbox import Sandbox
+from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.rules import RuleBook
 from ringfence.registry.registry import Registry
 from ringfence.runtime.invocation import Journal
@@ -52,6 +54,8 @@ class Rulings:
     approval_lifetime: timedelta
     config_digest: str
     retention: timedelta | None = None
+    accounts: Accounts = NO_ACCOUNTS
+    profiles: Profiles = NO_PROFILES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +88,12 @@ class Parts:
         key = (agent, binding)
         of, found = self._views.get(key, (None, None))
         if found is None or of is not self.registry:
-            found = build_view(self.registry, agent=self.agent(agent), binding=binding, existing=self.existing)
+            found = build_view(
+                self.registry,
+                agent=self.agent(agent),
+                binding=binding,
+                accounts=self.rulings.accounts,
+                existing=self.existing,
+            )
             self._views[key] = (self.registry, found)
         return found

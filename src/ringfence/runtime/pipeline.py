@@ -11,7 +11,7 @@ from ringfence.errors import CallRefused
 from ringfence.execution.execute import Reply, execute, guard
 from ringfence.execution.sandbox import Job
 from ringfence.policy.authorize import authorize
-from ringfence.policy.decision import Decision
+from ringfence.policy.decision import Decision, Verdict
 from ringfence.policy.grant import resolve_grant
 from ringfence.runtime.approving import warrant_or_wait
 from ringfence.runtime.case import Case, new_id
@@ -62,7 +62,7 @@ class Pipeline:
         self._view(case)
         self._parse(case)
         self._grant(case)
-        case.verdict = authorize(case.proposal(), rules=self._parts.rulings.rules)
+        case.verdict = self._verdict(case)
         return case
 
     def _open(self, request: CallRequest, resumed: Recorded | None) -> Case:
@@ -74,6 +74,7 @@ class Pipeline:
 
     def _view(self, case: Case) -> None:
         view = self._parts.view(case.agent.name, case.request.identity.binding)
+        case.acting = view.acting
         case.tool = view.find(case.request.tool)
 
     def _parse(self, case: Case) -> None:
@@ -81,10 +82,14 @@ class Pipeline:
 
     def _grant(self, case: Case) -> None:
         tool = case.known_tool.tool
-        case.grant = resolve_grant(tool.name, tool.needs, permits=case.agent.permits)
+        case.grant = resolve_grant(tool.name, tool.needs, permits=case.known_acting.permits)
+
+    def _verdict(self, case: Case) -> Verdict:
+        rulings = self._parts.rulings
+        return authorize(case.proposal(), rules=rulings.rules, profiles=rulings.profiles)
 
     def _authorize(self, case: Case) -> None:
-        case.verdict = authorize(case.proposal(), rules=self._parts.rulings.rules)
+        case.verdict = self._verdict(case)
         if case.verdict.decision is Decision.DENY:
             decisive = case.verdict.decisive
             because = decisive.because if decisive else "nothing speaks for it"

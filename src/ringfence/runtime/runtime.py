@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from ringfence.agents.acting import require_binding
 from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.approvals import Approvals
 from ringfence.runtime.audit import Audit
@@ -46,7 +47,7 @@ class Runtime:
         typed_by: str | None = None,
     ) -> Session:
         """Open a conversation, or continue one by its id. `typed_by` is whoever makes the calls by hand, if anybody."""
-        self._parts.agent(agent)
+        require_binding(self._parts.agent(agent), binding)
         identity = Identity(
             session=new_id("ses") if id is None else id, agent=agent, binding=binding, user=user, typed_by=typed_by
         )

@@ -50,6 +50,7 @@ class Welcome:
     def _view_built(self, identity: Identity) -> AuditEvent:
         view = self._parts.view(identity.agent, identity.binding)
         body = {
+            "binding": identity.binding,
             "visible": {tool.name: tool.fingerprint for tool in view},
             "hidden": {hidden.tool: hidden.reason for hidden in view.hidden},
         }

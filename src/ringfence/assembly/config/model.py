@@ -12,10 +12,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
+from ringfence.agents.accounts import Accounts
 from ringfence.agents.profile import Agent
 from ringfence.approvals.people import Electorate
 from ringfence.assembly.config.problems import KeyPath, Places, Problem
 from ringfence.contract.limits import Limits
+from ringfence.policy.profiles import Profiles
 from ringfence.policy.rules import Rule
 from ringfence.registry.pins import CodeChange
 
@@ -65,6 +67,8 @@ class Config:
     tools: ToolModules
     pins_code: CodeChange
     agents: Mapping[str, Agent]
+    accounts: Accounts
+    profiles: Profiles
     electorate: Electorate
     rules: tuple[Rule, ...]
     rule_ids: tuple[str | None, ...]

@@ -81,12 +81,18 @@ def _matches_one_of(words: tuple[str, ...], what: str) -> Text:
 
 
 NAME = Text(says="a name of lower-case letters, digits, `_` and `-`", pattern=r"[a-z][a-z0-9_-]{0,63}")
+CHANNEL = Text(says="a channel like `whatsapp`", pattern=r"[a-z][a-z0-9_-]{0,63}")
+INSTANCE = Text(says="an instance like `sales`", pattern=r"[a-z0-9][a-z0-9_.-]{0,63}")
 TOOL_GLOB = Text(says="a tool's name, or a glob with `*` and `?`", pattern=r"[a-z0-9_*?]{1,128}")
+TOOL_OR_GROUP = Text(
+    says="a tool's name, a glob, or `group:<name>`", pattern=r"[a-z0-9_*?]{1,128}|group:[a-z][a-z0-9_-]{0,63}"
+)
 AGENT_GLOB = Text(says="an agent's name, or a glob with `*` and `?`", pattern=r"[a-z0-9_*?-]{1,128}")
 BINDING_GLOB = Text(says="`channel:instance`, or a glob with `*` and `?`", pattern=r"[^\s\[\]{}!]{1,256}")
 CLASS_GLOB = _matches_one_of(tuple(Safety), "safety class")
 EGRESS_GLOB = _matches_one_of(tuple(Egress), "egress class")
 BECAUSE = Text(says="a sentence", pattern=r"[\s\S]*\S[\s\S]*", check=read_because)
+RECIPIENT = Text(says="an address of the channel, or a glob with `*` and `?`", pattern=r"\S{1,320}")
 ANY_TEXT = Text(says="text")
 MODULE = Text(says="a Python module's dotted name", pattern=r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 HOST = Text(says="`host`, `*.domain` or `host:port`", check=parse)
