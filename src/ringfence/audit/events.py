@@ -32,7 +32,7 @@ KINDS: dict[str, EventKind] = {
     "definition_changed": _kind("a contract differs from its pin and is quarantined", "fingerprint", "description", "description_hash", "source", "source_digest", "was"),
     "code_changed": _kind("a tool's source changed while its contract did not", "fingerprint", "source", "source_digest", "was", "held"),
     "source_changed": _kind("a source offers other tools than were accepted", "source", "added", "removed", concerns="runtime"),
-    "tool_retired": _kind("an operator accepted that a tool is gone", "source", "fingerprint", "accepted_by"),
+    "tool_retired": _kind("an operator accepted that a tool is gone", "source", "source_digest", "fingerprint", "accepted_by"),
     "view_built": _kind("an agent's effective tools were settled", "binding", "visible", "hidden", concerns="agent"),
     "tool_proposed": _kind("a model asked for a call", "arguments", "arguments_digest", "fingerprint", "description_hash", "session", "user", "binding", "account", "findings"),
     "policy_decision": _kind("the policy's verdict on a call", "decision", "reasons", "shadow", "code"),

@@ -16,7 +16,7 @@ from ringfence.audit.events import AuditEvent, event
 from ringfence.contract.fingerprint import digest
 from ringfence.errors import DeclarationRefused, Misuse
 from ringfence.registry.diff import Contracts, Difference, differences
-from ringfence.registry.pins import CodeChange, Ledger, Pin, Trust, quarantine
+from ringfence.registry.pins import CodeChange, Ledger, Pin, Sighting, Trust, quarantine
 from ringfence.runtime.invocation import Voided
 from ringfence.runtime.ledger import Acceptance
 from ringfence.runtime.parts import Parts
@@ -68,8 +68,10 @@ class PinDesk:
         for each in shown:
             _require_acceptable(each)
         if shown:
-            contracts = await self._contracts(await self._parts.store.ledger())
-            events = [_accepted(each, by=by, at=self._parts.now(), contracts=contracts) for each in shown]
+            records = [record for each in shown for record in (each.pin, each.seen) if record is not None]
+            contracts = await self._parts.store.contracts((each.tool, each.fingerprint) for each in records)
+            at = self._parts.now()
+            events = [told for each in shown for told in _events(each, by=by, at=at, contracts=contracts)]
             acceptances = [one for each in shown for one in _acceptances(each)]
             await self._parts.store.accept(acceptances, by=by, events=events, tell=self._voided)
             await self._parts.board.refresh()
@@ -142,21 +144,26 @@ def _acceptances(each: Difference) -> Iterator[Acceptance]:
         )
 
 
-def _accepted(each: Difference, *, by: str, at: datetime, contracts: Contracts) -> AuditEvent:
+def _events(each: Difference, *, by: str, at: datetime, contracts: Contracts) -> Iterator[AuditEvent]:
+    """What the trail is told: a rename is one tool that went and one that came."""
+    if each.kind in ("removed", "renamed") and each.pin is not None:
+        body: dict[str, Any] = {"fingerprint": each.pin.fingerprint, **_source(each.pin), "accepted_by": by}
+        yield _about("tool_retired", each.pin, body=body, at=at, contracts=contracts)
     record = each.seen or each.pin
-    if record is None:
-        raise Misuse("a difference names what is offered or what was pinned")
-    contract = contracts.get((record.tool, record.fingerprint), {})
-    if each.kind == "removed":
-        body = {"source": each.source, "fingerprint": record.fingerprint, "accepted_by": by}
-        return event("tool_retired", at=at, body=body, tool=each.tool, safety=contract.get("safety"))
-    body = {
-        "fingerprint": record.fingerprint,
-        "description": contract.get("description", ""),
-        "description_hash": digest(str(contract.get("description", "")).encode()),
-        "source": each.source,
-        "source_digest": record.source_digest,
-        "trust": Trust.PINNED.value,
-        "accepted_by": by,
-    }
-    return event("tool_registered", at=at, body=body, tool=each.tool, safety=contract.get("safety"))
+    if each.kind != "removed" and record is not None:
+        description = str(contracts[(record.tool, record.fingerprint)]["description"])
+        described = {"description": description, "description_hash": digest(description.encode())}
+        body = {"fingerprint": record.fingerprint, **_source(record), **described, "accepted_by": by}
+        body["trust"] = Trust.PINNED.value
+        yield _about("tool_registered", record, body=body, at=at, contracts=contracts)
+
+
+def _source(record: Pin | Sighting) -> dict[str, str]:
+    return {"source": record.source, "source_digest": record.source_digest}
+
+
+def _about(
+    kind: str, record: Pin | Sighting, *, body: dict[str, Any], at: datetime, contracts: Contracts
+) -> AuditEvent:
+    safety = contracts[(record.tool, record.fingerprint)]["safety"]
+    return event(kind, at=at, body=body, tool=record.tool, safety=safety)

@@ -180,7 +180,8 @@ def _accept(transaction: Transaction, each: Acceptance, *, by: str, at: str) -> 
     if each.fingerprint is None:
         moved = transaction.run("retire_pin", each.source, each.tool, at, by, each.was)
     elif each.was is None:
-        moved = transaction.run("insert_pin", *row)
+        revived = transaction.run("revive_pin", *row)
+        moved = revived if revived.rowcount else transaction.run("insert_pin", *row)
     else:
         moved = transaction.run("move_pin", *row, each.was)
     if moved.rowcount != 1:

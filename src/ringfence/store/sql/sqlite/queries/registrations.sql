@@ -22,6 +22,11 @@ UPDATE pins
 SET fingerprint = ?3, source_digest = ?4, trust = ?5, accepted_by = ?6, at = ?7, retired_at = NULL
 WHERE source = ?1 AND tool = ?2 AND fingerprint = ?8
 
+-- name: revive_pin
+UPDATE pins
+SET fingerprint = ?3, source_digest = ?4, trust = ?5, accepted_by = ?6, at = ?7, retired_at = NULL
+WHERE source = ?1 AND tool = ?2 AND retired_at IS NOT NULL
+
 -- name: retire_pin
 UPDATE pins SET retired_at = ?3, accepted_by = ?4, at = ?3 WHERE source = ?1 AND tool = ?2 AND fingerprint = ?5
 
