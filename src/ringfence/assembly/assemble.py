@@ -29,6 +29,7 @@ from ringfence.runtime import Runtime
 from ringfence.runtime.ledger import Board
 from ringfence.runtime.parts import Parts, Rulings
 from ringfence.runtime.pins import require_operator, voided
+from ringfence.runtime.watching import sweep, watch
 from ringfence.store.sqlite import SqliteStore
 
 _log = logging.getLogger(__name__)
@@ -71,8 +72,10 @@ async def open_runtime(
             existing=existing_requirements(registry.tools.values(), secrets=settled.secrets),
         )
         stack.push_async_callback(_sign_off, store)
+        await sweep(parts)
         await stack.enter_async_context(_repeated(_sign_regularly(store), name="checkpoints"))
         await stack.enter_async_context(_repeated(_look_regularly(board), name="ledger"))
+        await stack.enter_async_context(_repeated(watch(parts), name="watch"))
         yield Runtime(parts)
 
 
@@ -126,6 +129,9 @@ def _rulings(config: Config) -> Rulings:
         limits=config.sandbox.limits,
         approval_lifetime=config.approvals_expire,
         config_digest=config.digest,
+        rule_digests={
+            id_: rule.digest for id_, rule in zip(config.rule_ids, config.rules, strict=True) if id_ is not None
+        },
         retention=config.audit.retention,
     )
 

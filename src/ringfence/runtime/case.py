@@ -15,6 +15,7 @@ from ringfence.agents.acting import Acting
 from ringfence.agents.profile import Agent
 from ringfence.approvals.inbox import Approval
 from ringfence.approvals.request import Card, Origin, card_content
+from ringfence.approvals.standing import StandingGrant
 from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent, event
 from ringfence.contract.call import ToolCall
@@ -54,6 +55,7 @@ class Case:
     grant: Grant = NOTHING
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
+    grants: tuple[StandingGrant, ...] = ()
     resumed: Recorded | None = None
     key: str | None = None
 
@@ -233,7 +235,12 @@ class Case:
             "source_digest": tool.source_digest,
             "sandbox": sandbox,
             "account": self.account,
-            "warrant": {"basis": warrant.basis, "approval_id": warrant.approval_id, "digest": warrant.digest},
+            "warrant": {
+                "basis": warrant.basis,
+                "approval_id": warrant.approval_id,
+                "digest": warrant.digest,
+                "grants": list(warrant.grants),
+            },
             "grant": self.grant.document(),
             "idempotency_key": self.idempotency_key,
         }

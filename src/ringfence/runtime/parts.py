@@ -15,6 +15,7 @@ from ringfence.agents.profile import Agent
 from ringfence.agents.view import ToolView, build_view
 from ringfence.approvals.inbox import Inbox
 from ringfence.approvals.people import Electorate
+from ringfence.approvals.standing import Grants
 from ringfence.audit.trail import Trail
 from ringfence.contract.limits import Limits
 from ringfence.contract.requirements import Requirement
@@ -23,8 +24,10 @@ from ringfence.execution.sandbox import Sandbox
 from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.rules import RuleBook
 from ringfence.registry.registry import Registry
+from ringfence.runtime.freezing import Freezes
 from ringfence.runtime.invocation import Journal
 from ringfence.runtime.ledger import Board, PinBook
+from ringfence.runtime.running import Running
 
 
 class Sessions(Protocol):
@@ -35,7 +38,7 @@ class Sessions(Protocol):
         ...
 
 
-class Store(Journal, Inbox, Trail, Sessions, PinBook, Protocol):
+class Store(Journal, Inbox, Trail, Sessions, PinBook, Grants, Freezes, Protocol):
     """Everything that is kept, behind one object."""
 
     async def close(self) -> None:
@@ -53,6 +56,7 @@ class Rulings:
     limits: Limits
     approval_lifetime: timedelta
     config_digest: str
+    rule_digests: Mapping[str, str] = field(default_factory=dict[str, str])
     retention: timedelta | None = None
     accounts: Accounts = NO_ACCOUNTS
     profiles: Profiles = NO_PROFILES
@@ -68,6 +72,7 @@ class Parts:
     sandbox: Sandbox
     now: Callable[[], datetime]
     existing: frozenset[Requirement]
+    running: Running = field(default_factory=Running)
     _views: dict[tuple[str, str | None], tuple[Registry, ToolView]] = field(
         default_factory=dict[tuple[str, str | None], tuple[Registry, ToolView]]
     )

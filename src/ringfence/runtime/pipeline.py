@@ -107,7 +107,8 @@ class Pipeline:
         await record_start(self._parts, case, warrant)
 
     async def _execute(self, job: Job, warrant: Warrant) -> Reply:
-        return await execute(job, warrant=warrant, sandbox=self._parts.sandbox)
+        work = execute(job, warrant=warrant, sandbox=self._parts.sandbox)
+        return await self._parts.running.run(work, agent=job.agent, tool=job.tool.name, started_at=self._parts.now())
 
     def _sanitise(self, case: Case, reply: Reply) -> Cleansed:
         return cleanse(reply, shape=case.known_tool.shape)

@@ -15,6 +15,8 @@ from ringfence.runtime.approvals import Approvals
 from ringfence.runtime.audit import Audit
 from ringfence.runtime.case import new_id
 from ringfence.runtime.explaining import Explanation, explained
+from ringfence.runtime.freezes import StopButton
+from ringfence.runtime.grants import StandingGrants
 from ringfence.runtime.invocation import Recorded
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.pins import PinDesk
@@ -35,6 +37,8 @@ class Runtime:
         self._welcome = Welcome(parts)
         self.approvals = Approvals(parts)
         self.audit = Audit(parts)
+        self.grants = StandingGrants(parts)
+        self.freezes = StopButton(parts)
         self.pins = PinDesk(parts)
 
     def session(
@@ -82,7 +86,7 @@ class Runtime:
     ) -> Explanation:
         """The decision about a call, with every reason, and nothing run, asked or recorded."""
         identity = Identity(session="explain", agent=agent, binding=binding, user=user, typed_by=None)
-        return await explained(self._pipeline, asked(identity, tool, arguments, turn="0"))
+        return await explained(self._pipeline, asked(identity, tool, arguments, turn="0"), parts=self._parts)
 
     def events(self) -> AsyncIterator[dict[str, Any]]:
         """Everything that is put on record from now on, as it is."""
