@@ -28,7 +28,7 @@ from ringfence.registry.registry import Registry, register
 from ringfence.runtime import Runtime
 from ringfence.runtime.ledger import Board
 from ringfence.runtime.parts import Parts, Rulings
-from ringfence.runtime.pins import require_operator, voided
+from ringfence.runtime.pins import voided
 from ringfence.runtime.watching import sweep, watch
 from ringfence.store.sqlite import SqliteStore
 
@@ -53,7 +53,7 @@ async def open_runtime(
     """A runtime for this configuration. `accept_as` names the operator who vouches for every contract found now."""
     settled = load_config(config)
     if accept_as is not None:
-        require_operator(settled.electorate, accept_as)
+        settled.electorate.require_operator(accept_as)
     async with AsyncExitStack() as stack:
         store = _open_store(settled, now=now)
         make_workspaces(settled)

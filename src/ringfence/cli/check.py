@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 import click
 
+from ringfence.assembly import Config
 from ringfence.cli.ending import COMPLETED, PROBLEMS, WARNINGS
 from ringfence.cli.opening import chosen_config, with_runtime
 from ringfence.cli.options import config_option, json_option, login_name, person_option
 from ringfence.cli.printing import counted, decided, emit_json, say, say_block
 from ringfence.cli.wary import warnings_about
-from ringfence.errors import ConfigInvalid, RingfenceError
+from ringfence.errors import ConfigInvalid, Misuse, RingfenceError
 from ringfence.runtime import Runtime
-from ringfence.runtime.pins import require_operator
+
+_OPERATOR = "operator"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +59,7 @@ def _checked(*, operator: str | None) -> Checked:
     except RingfenceError as error:
         return Checked(errors=_lines(error))
     if operator is not None:
-        require_operator(config.electorate, operator)
+        require_operator(config, operator)
     own = tuple(map(str, config.warnings))
 
     async def work(runtime: Runtime) -> Checked:
@@ -70,6 +72,15 @@ def _checked(*, operator: str | None) -> Checked:
         return with_runtime(work, config=config, accept_as=operator)
     except RingfenceError as error:
         return Checked(errors=_lines(error), warnings=own)
+
+
+def require_operator(config: Config, name: str) -> None:
+    """Refuse to accept tools for anybody who is not an operator of this config."""
+    person = config.electorate.people.get(name)
+    if person is None or _OPERATOR not in person.roles:
+        operators = ", ".join(f"`{p.name}`" for p in config.electorate.people.values() if _OPERATOR in p.roles)
+        remedy = f"name one of {operators} with `--as`" if operators else "give somebody under `people` this role"
+        raise Misuse(f"`{name}` does not have the role `operator`", remedy=remedy)
 
 
 def _lines(error: RingfenceError) -> tuple[str, ...]:

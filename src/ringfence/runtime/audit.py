@@ -17,8 +17,8 @@ from ringfence.audit.replay import Replay, ReplayedCall
 from ringfence.audit.retention import Removal, cutoff
 from ringfence.audit.verify import Report
 from ringfence.errors import TrailUnavailable
+from ringfence.runtime.operators import require_operator
 from ringfence.runtime.parts import Parts
-from ringfence.runtime.pins import require_operator
 
 _SHORTEST_WAIT, _LONGEST_WAIT = 0.02, 1.0
 
@@ -66,7 +66,7 @@ class Audit:
 
     async def remove_bodies(self, *, by: str) -> Removed:
         """An operator lets the bodies of old calls go; the chain still verifies, and the act is part of it."""
-        require_operator(self._parts.rulings.electorate, by)
+        await require_operator(self._parts, by, wanted="bodies_removed")
         removal = Removal(before=self._cutoff(), by=by, at=self._parts.now())
         return Removed(before=removal.before, bodies=await self._parts.store.remove_bodies(removal))
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ringfence.approvals.people import Electorate
 from ringfence.audit.events import AuditEvent, event
 from ringfence.contract.fingerprint import digest
 from ringfence.errors import DeclarationRefused, Misuse
@@ -19,10 +18,9 @@ from ringfence.registry.diff import Contracts, Difference, differences
 from ringfence.registry.pins import CodeChange, Ledger, Pin, Sighting, Trust, quarantine
 from ringfence.runtime.invocation import Voided
 from ringfence.runtime.ledger import Acceptance
+from ringfence.runtime.operators import require_operator
 from ringfence.runtime.parts import Parts
 from ringfence.sanitise import visible
-
-OPERATOR = "operator"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +62,7 @@ class PinDesk:
 
     async def accept(self, shown: Sequence[Difference], *, by: str) -> tuple[Difference, ...]:
         """Accept exactly these differences, as `diff` gave them; all of them or none."""
-        require_operator(self._parts.rulings.electorate, by)
+        await require_operator(self._parts, by, wanted="pins_accepted")
         for each in shown:
             _require_acceptable(each)
         if shown:
@@ -84,15 +82,6 @@ class PinDesk:
 
     def _voided(self, call: Voided) -> AuditEvent:
         return voided(call, at=self._parts.now())
-
-
-def require_operator(electorate: Electorate, name: str) -> None:
-    """Refuse an operator's act to anybody who is not an operator of this config."""
-    person = electorate.people.get(name)
-    if person is None or OPERATOR not in person.roles:
-        able = ", ".join(f"`{each.name}`" for each in electorate.people.values() if OPERATOR in each.roles)
-        remedy = f"name one of {able}" if able else "give somebody under `people` this role"
-        raise Misuse(f"`{visible(name)}` does not have the role `operator`", remedy=remedy)
 
 
 def chosen(found: Iterable[Difference], *, names: Sequence[str]) -> tuple[Difference, ...]:

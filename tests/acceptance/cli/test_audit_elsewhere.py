@@ -102,6 +102,6 @@ def test_bodies_go_only_by_an_operator_and_only_after_the_configured_time(used_s
     used_shop.edit("ringfence.yaml", "audit: {", "audit: {retention: 400d, ")
     assert used_shop.json("audit", "prune", "--dry-run") == {"removable": 0}
     turned_away = used_shop.typed("audit", "prune", "--as", "alice")
-    assert (turned_away.code, "operator" in turned_away.err) == (2, True)
+    assert (turned_away.code, "error[operator_required]: `alice`" in turned_away.err) == (4, True)
     assert used_shop.json("audit", "prune", "--as", "bob")["removed"] == 0
     assert used_shop.typed("audit", "verify").code == 0

@@ -43,7 +43,7 @@ def test_a_changed_contract_is_shown_as_a_diff_and_is_out_of_use_until_an_operat
     (shown,) = shop.json("pins", "diff")["differences"]
     assert [change["path"] for change in shown["changes"]] == ["/description"]
     turned_away = shop.typed("pins", "accept", "greet", "--as", "alice")
-    assert (turned_away.code, "does not have the role `operator`" in turned_away.err) == (2, True)
+    assert (turned_away.code, "error[operator_required]: `alice`" in turned_away.err) == (4, True)
     assert shop.typed("call", "ana", "greet", '{"name": "Ada"}').code == 4
     accepted = shop.typed("pins", "accept", "greet", "--as", "bob")
     assert accepted.code == 0
