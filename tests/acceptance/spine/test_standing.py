@@ -267,13 +267,15 @@ async def test_explain_shows_which_reason_is_answered_and_spends_nothing(tmp_pat
 
 async def test_a_grant_names_a_registered_tool_a_known_agent_and_known_reasons(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        for change in (
+        changes: tuple[dict[str, Any], ...] = (
             {"tool": "no_such"},
             {"agent": "nobody"},
             {"answers": ["nothing"]},
+            {"answers": ["rule"]},
             {"because": " "},
             {"uses": 0},
-        ):
+        )
+        for change in changes:
             with pytest.raises(Misuse):
                 await give(house, **change)
         assert await house.runtime.grants.list() == []
