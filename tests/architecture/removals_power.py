@@ -127,7 +127,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "OPS-8",
         "runtime/watching.py",
-        "            await end_frozen(parts)\n",
+        "        await end_frozen(parts)\n",
         "",
         (f"{_FREEZE}a_freeze_given_by_another_process_ends_running_calls_without_being_told",),
     ),
@@ -169,7 +169,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "APR-6",
         "assembly/assemble.py",
-        "        await sweep(parts)\n",
+        "        await look(parts)\n",
         "",
         (f"{_FREEZE}silence_is_refusal_without_anybody_asking",),
     ),

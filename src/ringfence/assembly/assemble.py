@@ -29,7 +29,7 @@ from ringfence.runtime import Runtime
 from ringfence.runtime.ledger import Board
 from ringfence.runtime.parts import Parts, Rulings
 from ringfence.runtime.pins import voided
-from ringfence.runtime.watching import sweep, watch
+from ringfence.runtime.watching import look, watch
 from ringfence.store.sqlite import SqliteStore
 
 _log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ async def open_runtime(
             existing=existing_requirements(registry.tools.values(), secrets=settled.secrets),
         )
         stack.push_async_callback(_sign_off, store)
-        await sweep(parts)
+        await look(parts)
         await stack.enter_async_context(_repeated(_sign_regularly(store), name="checkpoints"))
         await stack.enter_async_context(_repeated(_look_regularly(board), name="ledger"))
         await stack.enter_async_context(_repeated(watch(parts), name="watch"))

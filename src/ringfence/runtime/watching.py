@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from itertools import count
 
 from ringfence.approvals.inbox import Approval
 from ringfence.audit.events import AuditEvent, event
@@ -36,18 +37,21 @@ async def sweep(parts: Parts) -> tuple[Approval, ...]:
     return await parts.store.expire_due(parts.now(), tell=tell)
 
 
+async def look(parts: Parts, *, number: int = 0) -> None:
+    """One look; a store that cannot be written can still be read, so a failure is for the log."""
+    try:
+        await end_frozen(parts)
+        if number % LOOKS_PER_SWEEP == 0:
+            await sweep(parts)
+    except RingfenceError:
+        _log.exception("the store could not be looked at; it is tried again")
+
+
 async def watch(parts: Parts) -> None:
     """Look again and again, until cancelled."""
-    looks = 0
-    while True:
-        try:
-            await end_frozen(parts)
-            if looks % LOOKS_PER_SWEEP == 0:
-                await sweep(parts)
-        except RingfenceError:
-            _log.exception("the store could not be looked at; it is tried again")
-        looks += 1
+    for number in count(1):
         await asyncio.sleep(FREEZE_SECONDS)
+        await look(parts, number=number)
 
 
 def _expired(parts: Parts, approval: Approval) -> AuditEvent:

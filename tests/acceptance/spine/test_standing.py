@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from ringfence.approvals.standing import StandingGrant
+from ringfence.assembly import open_runtime
 from ringfence.errors import Misuse, OperatorRequired
-from ringfence.runtime import Waiting
+from ringfence.runtime import Waiting, blocking
+from tests.acceptance.spine import toolbox
 from tests.acceptance.spine.household import (
     PEOPLE,
     House,
@@ -22,6 +24,7 @@ from tests.acceptance.spine.household import (
     refused,
     rule,
     rules,
+    scripted,
     waiting,
 )
 
@@ -289,3 +292,21 @@ async def test_calls_side_by_side_never_use_more_than_was_granted(tmp_path: Path
     assert house.ran == ["pay", "pay"]
     assert grant.uses == 2
     assert all(isinstance(each, Waiting) or each.status in ("completed", "refused") for each in outcomes)
+
+
+@pytest.mark.req("OPS-8")
+def test_a_program_without_a_loop_gives_signs_revokes_and_freezes_too(tmp_path: Path) -> None:
+    opening = open_runtime(config(tmp_path, people=TWO_OPERATORS), tools=toolbox.ALL, dangerously_sandbox=scripted())
+    with blocking(opening) as runtime:
+        grant = runtime.grants.give(
+            agent="ana", tool="pay", uses=1, lasting=timedelta(hours=1), by="bob", because="month end"
+        )
+        assert runtime.grants.sign(grant.id, by="olga").signed_by == ("bob", "olga")
+        runtime.freezes.freeze(by="bob", agent="ana")
+        session = runtime.session(agent="ana", user="ulla")
+        refused(session.call(*PAY), "frozen")
+        assert [str(each.scope) for each in runtime.freezes.list()] == ["agent `ana`"]
+        runtime.freezes.unfreeze(by="bob", agent="ana")
+        completed(session.call(*PAY))
+        runtime.grants.revoke(grant.id, by="bob", because="over")
+        assert [each.uses for each in runtime.grants.list()] == [1]
