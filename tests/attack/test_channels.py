@@ -21,6 +21,7 @@ from tests.acceptance.spine.household import (
     config,
     open_house,
     refused,
+    reply,
     scripted,
     waiting,
 )
@@ -52,7 +53,7 @@ def two_channels(tmp_path: Path, **agent: Any) -> dict[str, Any]:
 
 
 def opened(settings: dict[str, Any]) -> Any:
-    replies: dict[str, Any] = {each.name: lambda _: "sent" for each in toolbox_channels.ALL}
+    replies = {each.name: reply("sent") for each in toolbox_channels.ALL}
     return open_house(settings, tools=TOOLS, sandbox=scripted(replies))
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from tests.acceptance.spine import toolbox_channels
-from tests.acceptance.spine.household import accounts, bound, completed, config, open_house, refused, scripted
+from tests.acceptance.spine.household import accounts, bound, completed, config, open_house, refused, reply, scripted
 
 pytestmark = pytest.mark.req("POL-5")
 
 LISTED = {"outbound_allowlist": {"email": ["*@customers.example", "ada@elsewhere.example"]}}
 GOOD = "ada@customers.example"
-REPLIES: dict[str, Any] = {each.name: lambda _: "sent" for each in toolbox_channels.ALL}
+REPLIES = {each.name: reply("sent") for each in toolbox_channels.ALL}
 
 
 def opened(settings: dict[str, Any]) -> Any:

@@ -20,26 +20,31 @@ NAMES = st.lists(st.sampled_from(["KEY_A", "KEY_B", "KEY_C"]), max_size=3, uniqu
 PATHS = st.lists(st.sampled_from([".", "in", "in/deep", "out"]), max_size=3)
 BINARIES = st.lists(st.sampled_from(["git", "curl"]), max_size=2, unique=True)
 
-PERMITS = st.builds(
-    lambda hosts, names, read, write, binaries: Permits(
+
+def permitted(hosts: list[str], names: list[str], read: list[str], write: list[str], binaries: list[str]) -> Permits:
+    return Permits(
         network=Network(*hosts),
         secrets=Secrets.permit(*names),
         files=Files(read=read, write=write),
         processes=Processes(*binaries),
-    ),
-    HOSTS, NAMES, PATHS, PATHS, BINARIES,
-)  # fmt: skip
-BINDINGS = st.builds(
-    lambda hosts, names, paths, binaries: Binding(
+    )
+
+
+def narrowing(
+    hosts: list[str] | None, names: list[str] | None, paths: list[str] | None, binaries: list[str] | None
+) -> Binding:
+    return Binding(
         channel="chat",
         instance="one",
         network=None if hosts is None else Network(*hosts),
         secrets=None if names is None else Secrets.permit(*names),
         files=None if paths is None else Files(read=paths, write=paths),
         processes=None if binaries is None else Processes(*binaries),
-    ),
-    st.none() | HOSTS, st.none() | NAMES, st.none() | PATHS, st.none() | BINARIES,
-)  # fmt: skip
+    )
+
+
+PERMITS = st.builds(permitted, HOSTS, NAMES, PATHS, PATHS, BINARIES)
+BINDINGS = st.builds(narrowing, st.none() | HOSTS, st.none() | NAMES, st.none() | PATHS, st.none() | BINARIES)
 
 
 def agent(permits: Permits, *bindings: Binding) -> Agent:
