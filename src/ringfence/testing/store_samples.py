@@ -15,6 +15,7 @@ import pytest
 
 from ringfence import Network, tool
 from ringfence.approvals.inbox import Approval, ApprovalStatus, Inbox, Vote
+from ringfence.approvals.standing import Grants
 from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent, event
 from ringfence.audit.trail import Trail
@@ -22,13 +23,14 @@ from ringfence.contract.tool import Tool
 from ringfence.errors import CallRefused, RingfenceError
 from ringfence.registry.pins import Offered
 from ringfence.registry.registry import Registry, register
+from ringfence.runtime.freezing import Freezes
 from ringfence.runtime.invocation import Ending, Invocation, Journal, Status, Voided
 from ringfence.runtime.ledger import PinBook
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 
-class Store(Journal, Inbox, Trail, PinBook, Protocol):
+class Store(Journal, Inbox, Trail, PinBook, Grants, Freezes, Protocol):
     """A whole store: the protocols of the stages, and what assembly needs beside them."""
 
     async def record_registrations(
