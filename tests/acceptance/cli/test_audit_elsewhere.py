@@ -97,6 +97,7 @@ def test_a_session_is_told_again_from_the_trail_and_nothing_runs(used_shop: Shop
 
 @pytest.mark.req("AUD-2", "OPS-1")
 def test_bodies_go_only_by_an_operator_and_only_after_the_configured_time(used_shop: Shop) -> None:
+    used_shop.edit("ringfence.yaml", ", retention: 400d", "")
     unset = used_shop.typed("audit", "prune", "--as", "bob")
     assert (unset.code, "audit.retention" in unset.err) == (2, True)
     used_shop.edit("ringfence.yaml", "audit: {", "audit: {retention: 400d, ")

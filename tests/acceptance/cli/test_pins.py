@@ -89,7 +89,7 @@ def test_a_rename_shows_as_one_and_is_accepted_by_either_name(shop: Shop) -> Non
 
 @pytest.mark.req("REG-1")
 def test_changed_code_is_held_back_where_the_config_says_strict(shop: Shop) -> None:
-    shop.edit("ringfence.yaml", "version: 1\n", "version: 1\npins: {code: strict}\n")
+    shop.edit("ringfence.yaml", "pins: {code: record}", "pins: {code: strict}")
     assert shop.typed("call", "ana", "greet", '{"name": "Ada"}').code == 0
     tools = shop.folder / "tools.py"
     tools.write_text(tools.read_text() + "\n# one more line\n")

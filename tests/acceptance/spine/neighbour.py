@@ -9,11 +9,11 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest  # noqa: F401  # the scripted sandbox works in a test run alone
+import pytest  # noqa: F401  # pyright: ignore[reportUnusedImport]  # the scripted sandbox works in a test run alone
 
 from tests.acceptance.spine import toolbox
 from tests.acceptance.spine.household import House, config, open_house
@@ -35,7 +35,7 @@ class Neighbour:
 
 
 @contextmanager
-def neighbour(folder: Path) -> Iterator[Neighbour]:
+def neighbour(folder: Path) -> Generator[Neighbour, None, None]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT)])}
     command = [sys.executable, "-m", "tests.acceptance.spine.neighbour", str(folder)]
     process = subprocess.Popen(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -16,6 +16,7 @@ from ringfence.assembly import assemble
 from ringfence.assembly.offering import Sources
 from ringfence.errors import DeclarationRefused, Misuse, OperatorRequired
 from ringfence.registry.pins import Offered, Trust
+from ringfence.runtime import Runtime
 from tests.acceptance.spine import toolbox
 from tests.acceptance.spine.household import completed, config, open_house, refused, scripted, waiting
 from tests.acceptance.spine.neighbour import neighbour
@@ -25,7 +26,7 @@ SHOP = "module:shop"
 
 
 @pytest.fixture
-def offering(monkeypatch: pytest.MonkeyPatch) -> Any:
+def offering(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """From now on the module `shop` shows these tools and no others; nobody vouches for them."""
 
     def offer(*tools: Tool, digest: str = "sha256:one", origin: Any = "own") -> None:
@@ -49,18 +50,18 @@ def offering(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @asynccontextmanager
-async def opened(folder: Path, *, accept_as: str | None = None, **sections: Any) -> Any:
+async def opened(folder: Path, *, accept_as: str | None = None, **sections: Any) -> AsyncGenerator[Runtime, None]:
     async with assemble.open_runtime(
         config(folder, **sections), dangerously_sandbox=scripted(), accept_as=accept_as
     ) as runtime:
         yield runtime
 
 
-async def names(runtime: Any) -> list[str]:
+async def names(runtime: Runtime) -> list[str]:
     return [tool.name for tool in (await runtime.status("ana")).tools]
 
 
-async def kinds(runtime: Any) -> list[tuple[str, str, str | None]]:
+async def kinds(runtime: Runtime) -> list[tuple[str, str, str | None]]:
     return [(each.kind, each.tool, each.was) for each in await runtime.pins.diff()]
 
 
@@ -132,7 +133,7 @@ async def test_the_start_of_a_call_looks_at_the_pins_once_more(tmp_path: Path, m
 
 @pytest.mark.req("REG-1")
 @pytest.mark.parametrize("person", ["alice", "carol", "nobody", "code", ""])
-async def test_only_an_operator_accepts(tmp_path: Path, person: str, offering: Any) -> None:
+async def test_only_an_operator_accepts(tmp_path: Path, person: str, offering: Callable[..., None]) -> None:
     offering(toolbox.note)
     async with opened(tmp_path) as runtime:
         shown = await runtime.pins.diff()
@@ -146,7 +147,7 @@ async def test_only_an_operator_accepts(tmp_path: Path, person: str, offering: A
 
 @pytest.mark.req("REG-1")
 async def test_an_imported_tool_is_visible_and_more_than_reading_needs_a_vote_until_it_is_pinned(
-    tmp_path: Path, offering: Any
+    tmp_path: Path, offering: Callable[..., None]
 ) -> None:
     offering(toolbox.echo, toolbox.note)
     async with opened(tmp_path) as runtime:
@@ -161,7 +162,7 @@ async def test_an_imported_tool_is_visible_and_more_than_reading_needs_a_vote_un
 
 @pytest.mark.req("REG-1")
 async def test_a_foreign_tool_that_fails_the_gate_is_in_no_view_and_nobody_can_accept_it(
-    tmp_path: Path, offering: Any
+    tmp_path: Path, offering: Callable[..., None]
 ) -> None:
     offering(toolbox.note, replace(toolbox.echo, description="Read it.\u202e"), origin="foreign")
     async with opened(tmp_path) as runtime:
@@ -176,7 +177,9 @@ async def test_a_foreign_tool_that_fails_the_gate_is_in_no_view_and_nobody_can_a
 
 
 @pytest.mark.req("REG-1")
-async def test_a_rename_does_not_dodge_the_pin_and_shows_as_a_rename(tmp_path: Path, offering: Any) -> None:
+async def test_a_rename_does_not_dodge_the_pin_and_shows_as_a_rename(
+    tmp_path: Path, offering: Callable[..., None]
+) -> None:
     offering(toolbox.echo, toolbox.note)
     async with opened(tmp_path, accept_as="bob"):
         pass
@@ -195,7 +198,9 @@ async def test_a_rename_does_not_dodge_the_pin_and_shows_as_a_rename(tmp_path: P
 
 
 @pytest.mark.req("REG-1")
-async def test_a_tool_added_beside_accepted_ones_waits_and_a_removed_one_shows(tmp_path: Path, offering: Any) -> None:
+async def test_a_tool_added_beside_accepted_ones_waits_and_a_removed_one_shows(
+    tmp_path: Path, offering: Callable[..., None]
+) -> None:
     offering(toolbox.echo, toolbox.note)
     async with opened(tmp_path, accept_as="bob"):
         pass
@@ -220,7 +225,9 @@ async def test_a_tool_added_beside_accepted_ones_waits_and_a_removed_one_shows(t
 
 
 @pytest.mark.req("REG-1")
-async def test_two_tools_that_swap_their_names_are_both_out_of_use(tmp_path: Path, offering: Any) -> None:
+async def test_two_tools_that_swap_their_names_are_both_out_of_use(
+    tmp_path: Path, offering: Callable[..., None]
+) -> None:
     offering(toolbox.echo, toolbox.who)
     async with opened(tmp_path, accept_as="bob"):
         pass
@@ -232,12 +239,12 @@ async def test_two_tools_that_swap_their_names_are_both_out_of_use(tmp_path: Pat
 
 @pytest.mark.req("REG-1")
 async def test_changed_code_is_recorded_and_held_back_only_where_the_config_says_strict(
-    tmp_path: Path, offering: Any
+    tmp_path: Path, offering: Callable[..., None]
 ) -> None:
     offering(toolbox.publish)
     async with opened(tmp_path, accept_as="bob") as runtime:
         waiting(await runtime.session(agent="ana").call("publish", {"text": "x"}))
-    strict = {"pins": {"code": "strict"}}
+    strict: dict[str, Any] = {"pins": {"code": "strict"}}
     offering(toolbox.publish, digest="sha256:two")
     async with opened(tmp_path, **strict) as runtime:
         assert await names(runtime) == []
@@ -257,7 +264,9 @@ async def test_changed_code_is_recorded_and_held_back_only_where_the_config_says
 
 
 @pytest.mark.req("REG-1")
-async def test_an_acceptance_is_for_what_was_shown_and_nothing_else(tmp_path: Path, offering: Any) -> None:
+async def test_an_acceptance_is_for_what_was_shown_and_nothing_else(
+    tmp_path: Path, offering: Callable[..., None]
+) -> None:
     offering(toolbox.echo)
     async with opened(tmp_path, accept_as="bob"):
         pass
@@ -274,7 +283,7 @@ async def test_an_acceptance_is_for_what_was_shown_and_nothing_else(tmp_path: Pa
 
 @pytest.mark.req("REG-1")
 async def test_a_review_accepts_a_changed_contract_and_voids_what_waited_on_the_old_one(
-    tmp_path: Path, offering: Any
+    tmp_path: Path, offering: Callable[..., None]
 ) -> None:
     offering(toolbox.publish)
     async with opened(tmp_path, accept_as="bob") as runtime:

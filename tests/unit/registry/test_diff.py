@@ -105,8 +105,8 @@ def test_the_digest_of_a_difference_names_all_of_it() -> None:
 
 
 def test_every_changed_leaf_is_listed_and_an_absent_one_has_no_text() -> None:
-    before = {"a": {"b": [1, "x"]}, "gone": True, "empty": {}}
-    after = {"a": {"b": [1, "y", None]}, "empty": []}
+    before: dict[str, Any] = {"a": {"b": [1, "x"]}, "gone": True, "empty": {}}
+    after: dict[str, Any] = {"a": {"b": [1, "y", None]}, "empty": []}
     assert [(each.path, each.before, each.after) for each in field_changes(before, after)] == [
         ("/a/b/1", "x", "y"),
         ("/a/b/2", None, "null"),

@@ -73,9 +73,8 @@ TOOLS = Record(keys={
     "path": _list(texts.HOST_PATH, "folders in which those modules are looked for"),
 })  # fmt: skip
 
-PINS = Record(keys={
-    "code": Key(shape=Word(choices=CODE_CHANGES), means="`strict` holds back a tool whose source changed", default="record"),
-})  # fmt: skip
+_CODE = "`strict` holds back a tool whose source changed"
+PINS = Record(keys={"code": Key(shape=Word(choices=CODE_CHANGES), means=_CODE, default="record")})
 
 PERSON = Record(keys={
     "roles": _needed(Listing(item=Word(choices=ROLES)), "what the person may do"),
