@@ -194,8 +194,10 @@ class BlockingRuntime:
     def status(self, agent: str, *, binding: str | None = None) -> AgentStatus:
         return self._loop.wait(self._runtime.status(agent, binding=binding))
 
-    def explain(self, agent: str, tool: str, arguments: Mapping[str, Any]) -> Explanation:
-        return self._loop.wait(self._runtime.explain(agent, tool, arguments))
+    def explain(
+        self, agent: str, tool: str, arguments: Mapping[str, Any], *, binding: str | None = None
+    ) -> Explanation:
+        return self._loop.wait(self._runtime.explain(agent, tool, arguments, binding=binding))
 
     def close(self) -> None:
         try:

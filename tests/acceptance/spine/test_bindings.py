@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from ringfence.assembly import open_runtime
 from ringfence.errors import CallRefused, ConfigInvalid, Misuse
+from ringfence.runtime import blocking
 from tests.acceptance.spine import toolbox, toolbox_channels
 from tests.acceptance.spine.household import (
     AGENT,
@@ -110,6 +112,17 @@ async def test_an_agent_without_bindings_cannot_be_given_one(tmp_path: Path) -> 
     async with open_house(config(tmp_path)) as house:
         with pytest.raises(Misuse, match="has no binding"):
             house.session(binding="chat:one")
+
+
+@pytest.mark.req("VIEW-3")
+def test_the_blocking_twin_is_held_to_the_same_bindings(tmp_path: Path) -> None:
+    settings = on_two(tmp_path, one={"allowed_tools": ["echo"]})
+    with blocking(open_runtime(settings, tools=toolbox.ALL, dangerously_sandbox=scripted())) as runtime:
+        with pytest.raises(CallRefused, match="the session names none"):
+            runtime.session(agent="ana")
+        completed(runtime.session(agent="ana", binding="chat:one").call("echo", {"text": "x"}))
+        assert runtime.explain("ana", "note", {"text": "x"}, binding="chat:one").code == "tool_not_found"
+        assert runtime.explain("ana", "note", {"text": "x"}, binding="chat:two").code is None
 
 
 @pytest.mark.req("VIEW-7", "APR-2", "AUD-1")
