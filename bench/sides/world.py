@@ -18,8 +18,9 @@ from ringfence.contract.tool import Tool
 from ringfence.execution.sandbox import DenyAllSandbox
 from ringfence.policy.decision import Decision
 from ringfence.policy.rules import Rule, RuleBook, compile_rule
-from ringfence.registry.pins import Offered
+from ringfence.registry.pins import Ledger, Offered
 from ringfence.registry.registry import Registry, register
+from ringfence.runtime.ledger import Board
 from ringfence.runtime.parts import Parts, Rulings, Store
 from ringfence.runtime.pipeline import Pipeline
 from ringfence.runtime.request import CallRequest, Identity
@@ -81,7 +82,7 @@ def registry_of(tools: int) -> Registry:
         Offered(tool=contract(number), source="code", source_digest="sha256:0", accepted_by="first_load")
         for number in range(tools)
     )
-    return register(offers, pins={})
+    return register(offers, ledger=Ledger())
 
 
 def agent(number: int = 0) -> Agent:
@@ -117,7 +118,7 @@ def pipeline_of(registry: Registry, *, agents: Iterable[Agent], rules: RuleBook)
     )
     store = cast("Store", None)
     parts = Parts(
-        registry=registry,
+        board=Board(registry, book=store, code="record"),
         rulings=rulings,
         store=store,
         sandbox=DenyAllSandbox(),

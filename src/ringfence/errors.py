@@ -82,6 +82,7 @@ CODES: dict[str, Code] = {
     # what the operator wrote, and what the embedder called
     "config_invalid": Code(_OPERATOR, "the configuration is not valid", "correct the lines named; nothing was loaded"),
     "vote_refused": Code(_OPERATOR, "this person cannot vote on this call, or it takes no more votes", "`ringfence approvals list` shows who may vote on what"),
+    "operator_required": Code(_OPERATOR, "only an operator may do this", "name somebody who has the role `operator` under `people`"),
     "audit_broken": Code(_OPERATOR, "the audit trail was altered", "keep the store and its anchor as evidence, and find who could write to them"),
     "misuse": Code(_AUTHOR, "the runtime was called in a way it does not support", "see the message; this is an error in the calling program"),
 }  # fmt: skip
@@ -147,6 +148,12 @@ class VoteRefused(RingfenceError):
     """A vote that the rules do not admit."""
 
     code = "vote_refused"
+
+
+class OperatorRequired(RingfenceError):
+    """Somebody without the role `operator` tried to loosen, stop or restart something."""
+
+    code = "operator_required"
 
 
 class PathNotReachable(RingfenceError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ringfence.agents.bindings import Binding, Outbound
 from ringfence.contract.capabilities import Capability, Files, Network, Processes, Secrets, Storage
 
 _OWN_STORAGE = (Storage("tool"), Storage("session"), Storage("agent"))
@@ -25,16 +26,29 @@ class Permits:
     processes: Processes = field(default_factory=Processes)
     storage: tuple[Storage, ...] = _OWN_STORAGE
 
+    def on(self, binding: Binding) -> Permits:
+        """What is left where a binding must agree too."""
+        return Permits(
+            network=self.network if binding.network is None else self.network.intersect(binding.network),
+            secrets=self.secrets if binding.secrets is None else self.secrets.intersect(binding.secrets),
+            files=self.files if binding.files is None else self.files.intersect(binding.files),
+            processes=self.processes if binding.processes is None else self.processes.intersect(binding.processes),
+            storage=self.storage,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
-    """One agent: its owner, its allowlist of tools, its permits."""
+    """One agent: its owner, its allowlist of tools, its permits, its recipients and the channels it acts on."""
 
     name: str
     owner: str | None
     allowed_tools: tuple[str, ...]
     permits: Permits
     workspace: str
+    outbound: Outbound = field(default_factory=dict[str, tuple[str, ...]])
+    profile: str | None = None
+    bindings: tuple[Binding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +60,11 @@ class CapabilityValidationError:
     message: str
 
 
-def misfits(tool: str, needs: tuple[Capability, ...], *, permits: Permits) -> tuple[CapabilityValidationError, ...]:
-    """Every declared need that does not fit inside the agent's permits."""
-    found = ((need, _misfit(need, permits)) for need in needs)
+def misfits(
+    tool: str, needs: tuple[Capability, ...], *, permits: Permits, whose: str = "the agent's"
+) -> tuple[CapabilityValidationError, ...]:
+    """Every declared need that does not fit inside the permits; `whose` they are is for the message."""
+    found = ((need, _misfit(need, permits, whose)) for need in needs)
     return tuple(
         CapabilityValidationError(tool=tool, capability=need.kind, message=message)
         for need, message in found
@@ -56,33 +72,33 @@ def misfits(tool: str, needs: tuple[Capability, ...], *, permits: Permits) -> tu
     )
 
 
-def _misfit(need: Capability, permits: Permits) -> str | None:
+def _misfit(need: Capability, permits: Permits, whose: str) -> str | None:
     match need:
         case Network():
             missing = [str(h) for h in need.hosts if not permits.network.covers(Network(h))]
             missing += [str(c) for c in need.cidrs if not permits.network.covers(Network(cidrs=(c,)))]
-            return _gap("hosts", missing, "network.allow")
+            return _gap("hosts", missing, f"{whose} `network.allow`")
         case Secrets():
             missing = [name for name in need.names if name not in permits.secrets.names]
-            return _gap("secrets", missing, "secrets.allow")
+            return _gap("secrets", missing, f"{whose} `secrets.allow`")
         case Files():
-            return _files_gap(need, permits.files)
+            return _files_gap(need, permits.files, f"{whose} `files`")
         case Processes():
             missing = [binary for binary in need.binaries if binary not in permits.processes.binaries]
-            return _gap("binaries", missing, "processes.allow")
+            return _gap("binaries", missing, f"{whose} `processes.allow`")
         case Storage():
-            return None if need in permits.storage else f"storage scope `{need.scope}` is not the agent's"
+            return None if need in permits.storage else f"storage scope `{need.scope}` is not {whose}"
 
 
-def _files_gap(need: Files, permitted: Files) -> str | None:
+def _files_gap(need: Files, permitted: Files, key: str) -> str | None:
     left = need.intersect(permitted)
     if permitted.covers(need) and bool(left.read) >= bool(need.read) and bool(left.write) >= bool(need.write):
         return None
-    return f"paths read {need.read!r} and written {need.write!r} do not fit the agent's `files`"
+    return f"paths read {need.read!r} and written {need.write!r} do not fit {key}"
 
 
 def _gap(what: str, missing: list[str], key: str) -> str | None:
     if not missing:
         return None
     listed = ", ".join(f"`{item}`" for item in missing)
-    return f"{what} {listed} not in the agent's `{key}`"
+    return f"{what} {listed} not in {key}"

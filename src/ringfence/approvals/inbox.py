@@ -86,6 +86,10 @@ class Inbox(Protocol):
         """Keep one vote, and move the call if the vote decides; `tell` makes the events to commit with it."""
         ...
 
+    async def expire_due(self, now: datetime, *, tell: Callable[[Approval], Any]) -> tuple[Approval, ...]:
+        """End every request whose time is over, also one that was approved and never used; `tell` makes the events."""
+        ...
+
 
 def require_admissible(vote: Vote, *, approval: Approval, electorate: Electorate) -> None:
     """Refuse a vote that the rules do not admit, with the rule that does not."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ringfence.errors import CallRefused
+from ringfence.errors import CallRefused, OperatorRequired
 from ringfence.policy.decision import Decision
+from ringfence.sanitise import visible
 
 APPROVER = "approver"
+OPERATOR = "operator"
 _ROUTE_OF = {Decision.APPROVE: "human", Decision.APPROVE_TWICE: "dual"}
 
 
@@ -43,6 +45,15 @@ class Electorate:
             for person in self.people.values()
             if APPROVER in person.roles and (group is None or group in person.groups) and person.name not in barred
         )
+
+    @property
+    def operators(self) -> frozenset[str]:
+        """Everybody who may give standing grants and freeze."""
+        return frozenset(person.name for person in self.people.values() if OPERATOR in person.roles)
+
+    def require_operator(self, name: str) -> None:
+        if name not in self.operators:
+            raise OperatorRequired(f"`{visible(name)}` does not have the role `operator`")
 
     def require(self, decision: Decision, *, proposers: tuple[str, ...]) -> None:
         """Refuse a call for which the votes could never be found."""

@@ -59,7 +59,7 @@ def card_content(
         "user": origin.user,
         "agent": proposal.agent.name,
         "binding": proposal.binding,
-        "account": None,
+        "account": proposal.account,
         "tool": tool.name,
         "fingerprint": tool.fingerprint,
         "source_digest": tool.source_digest,

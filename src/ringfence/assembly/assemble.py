@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -19,17 +19,22 @@ from ringfence.assembly.existing import existing_requirements
 from ringfence.assembly.offering import Sources, open_sources
 from ringfence.assembly.registering import registration_events
 from ringfence.assembly.signing import load_signing_key
+from ringfence.assembly.workspaces import make_workspaces
 from ringfence.contract.tool import Tool
-from ringfence.errors import ConfigInvalid, TrailUnavailable
+from ringfence.errors import ConfigInvalid, RingfenceError, TrailUnavailable
 from ringfence.execution.sandbox import Sandbox
 from ringfence.policy.rules import RuleBook, failing_examples
 from ringfence.registry.registry import Registry, register
 from ringfence.runtime import Runtime
+from ringfence.runtime.ledger import Board
 from ringfence.runtime.parts import Parts, Rulings
+from ringfence.runtime.pins import voided
+from ringfence.runtime.watching import look, watch
 from ringfence.store.sqlite import SqliteStore
 
 _log = logging.getLogger(__name__)
 _CHECKPOINT_SECONDS = 1.0
+_LEDGER_SECONDS = 0.2
 
 
 def utc_now() -> datetime:
@@ -47,14 +52,19 @@ async def open_runtime(
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime for this configuration. `accept_as` names the operator who vouches for every contract found now."""
     settled = load_config(config)
+    if accept_as is not None:
+        settled.electorate.require_operator(accept_as)
     async with AsyncExitStack() as stack:
         store = _open_store(settled, now=now)
+        make_workspaces(settled)
         stack.push_async_callback(store.close)
         sources = await stack.enter_async_context(open_sources(settled, dangerously_sandbox=dangerously_sandbox))
         registry = await _register(tools, sources=sources, store=store, accept_as=accept_as, now=now)
         _require_true_examples(settled, registry)
+        board = Board(registry, book=store, code=settled.pins_code)
+        await board.refresh()
         parts = Parts(
-            registry=registry,
+            board=board,
             rulings=_rulings(settled),
             store=store,
             sandbox=sources.sandbox,
@@ -62,7 +72,10 @@ async def open_runtime(
             existing=existing_requirements(registry.tools.values(), secrets=settled.secrets),
         )
         stack.push_async_callback(_sign_off, store)
-        await stack.enter_async_context(_checkpoints(store))
+        await look(parts)
+        await stack.enter_async_context(_repeated(_sign_regularly(store), name="checkpoints"))
+        await stack.enter_async_context(_repeated(_look_regularly(board), name="ledger"))
+        await stack.enter_async_context(_repeated(watch(parts), name="watch"))
         yield Runtime(parts)
 
 
@@ -81,9 +94,12 @@ async def _register(
     now: Callable[[], datetime],
 ) -> Registry:
     offers = await sources.offers(tools, accept_as=accept_as)
-    registry = register(offers, pins=await store.pins())
-    if registry.registrations:
-        await store.record_registrations(registry, events=registration_events(registry, at=now()))
+    code = sources.config.pins_code
+    registry = register(offers, ledger=await store.ledger(), code=code, whole=sources.whole)
+    if registry.is_news:
+        at = now()
+        events = registration_events(registry, at=at)
+        await store.record_registrations(registry, events=events, tell=lambda call: voided(call, at=at))
     return registry
 
 
@@ -106,11 +122,17 @@ def _require_true_examples(config: Config, registry: Registry) -> None:
 def _rulings(config: Config) -> Rulings:
     return Rulings(
         agents=config.agents,
+        accounts=config.accounts,
+        profiles=config.profiles,
         rules=RuleBook(config.rules),
         electorate=config.electorate,
         limits=config.sandbox.limits,
         approval_lifetime=config.approvals_expire,
         config_digest=config.digest,
+        rule_digests={
+            id_: rule.digest for id_, rule in zip(config.rule_ids, config.rules, strict=True) if id_ is not None
+        },
+        retention=config.audit.retention,
     )
 
 
@@ -119,9 +141,9 @@ async def _sign_off(store: SqliteStore) -> None:
 
 
 @asynccontextmanager
-async def _checkpoints(store: SqliteStore) -> AsyncGenerator[None, None]:
-    """Signs where the trail stands, every second, for as long as the runtime is open."""
-    task = asyncio.create_task(_sign_regularly(store), name="ringfence-checkpoints")
+async def _repeated(work: Coroutine[Any, Any, None], *, name: str) -> AsyncGenerator[None, None]:
+    """Work that goes on for as long as the runtime is open."""
+    task = asyncio.create_task(work, name=f"ringfence-{name}")
     try:
         yield
     finally:
@@ -131,9 +153,20 @@ async def _checkpoints(store: SqliteStore) -> AsyncGenerator[None, None]:
 
 
 async def _sign_regularly(store: SqliteStore) -> None:
+    """Sign where the trail stands, every second."""
     while True:
         await asyncio.sleep(_CHECKPOINT_SECONDS)
         try:
             await store.checkpoint()
         except TrailUnavailable:
             _log.exception("a checkpoint could not be written; it is tried again")
+
+
+async def _look_regularly(board: Board) -> None:
+    """Keep listed views near the record; a call looks for itself."""
+    while True:
+        await asyncio.sleep(_LEDGER_SECONDS)
+        try:
+            await board.refresh()
+        except RingfenceError:
+            _log.exception("the ledger could not be read; it is tried again")

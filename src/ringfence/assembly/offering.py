@@ -43,6 +43,11 @@ class Sources:
             *_offered(handed, accepted_by=accept_as or FROM_CODE, kind="code"),
         ]
 
+    @property
+    def whole(self) -> frozenset[str]:
+        """The sources that show all of their tools here; a program may hand over some of a module's."""
+        return frozenset(f"module:{module}" for module in self.config.tools.modules)
+
     async def _handed_over(self, tools: Sequence[Tool]) -> Sequence[Described]:
         """In a jail the contracts must be found again; where none will run, their source is only named."""
         if isinstance(self.sandbox, LocalProcessSandbox):

@@ -10,15 +10,21 @@ from typing import Any
 
 from ringfence.audit.events import AuditEvent, event
 from ringfence.registry.pins import Change, Pin
-from ringfence.registry.registry import Registration, Registry
+from ringfence.registry.registry import Registration, Registry, SetChange
 
 
 def registration_events(registry: Registry, *, at: datetime) -> list[AuditEvent]:
-    """One event for every contract that is new, accepted or changed."""
-    return [
+    """One event for every contract that is new, accepted or changed, and one for every source with other tools."""
+    sets = [event("source_changed", at=at, body=_set(each)) for each in registry.sets]
+    tools = [
         event(each.change.value, at=at, body=_body(each), tool=each.tool.name, safety=each.tool.safety.value)
         for each in registry.registrations
     ]
+    return [*sets, *tools]
+
+
+def _set(change: SetChange) -> dict[str, Any]:
+    return {"source": change.source, "added": list(change.added), "removed": list(change.removed)}
 
 
 def _body(registration: Registration) -> dict[str, Any]:
@@ -29,7 +35,7 @@ def _body(registration: Registration) -> dict[str, Any]:
         return {**always, **described, "trust": tool.trust.value, "accepted_by": registration.accepted_by}
     if registration.change is Change.DEFINITION:
         return {**always, **described, "was": _was(registration.was)}
-    return {**always, "was": _was(registration.was)}
+    return {**always, "was": _was(registration.was), "held": tool.quarantine is not None}
 
 
 def _was(pin: Pin | None) -> dict[str, str] | None:

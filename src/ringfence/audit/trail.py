@@ -5,15 +5,16 @@ Takes: events.  Gives: a promise that they are kept, or `trail_unavailable`.  Ne
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
 from ringfence.audit.chain import Link
 from ringfence.audit.events import AuditEvent
+from ringfence.audit.retention import Bodies
 from ringfence.audit.verify import Report
 
 
-class Trail(Protocol):
+class Trail(Bodies, Protocol):
     """An append-only, hash-chained record."""
 
     async def append(self, events: Sequence[AuditEvent]) -> None:
@@ -34,4 +35,8 @@ class Trail(Protocol):
 
     def links(self, *, after: int = 0, limit: int | None = None) -> AsyncIterator[tuple[int, Link]]:
         """Events in the order they were kept, each with its position."""
+        ...
+
+    async def bundle(self, write: Callable[[bytes], object]) -> int:
+        """Sign where the trail stands, then hand over all of it, line by line; gives the number of lines."""
         ...

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from ringfence.audit.chain import GENESIS, Head, Link, head_of, seal, sha256
 from ringfence.audit.checkpoint import Checkpoint, is_signed, key_fingerprint, read_line, read_statement
+from ringfence.audit.retention import Retained
 
 _MOST_PROBLEMS = 50
 
@@ -110,6 +111,7 @@ class _Walk:
         self._covered = _last_covered(expected)
         self._findings = findings
         self._head = Head(writer="")
+        self._retained = Retained()
         self.events = 0
         self.uncovered = 0
 
@@ -117,6 +119,7 @@ class _Walk:
         if link.writer != self._head.writer:
             self._head = Head(writer=link.writer)
         self._findings.extend(_link_problems(link, head=self._head))
+        self._retained.meet(link)
         promised = self._expected.pop((link.writer, link.seq), link.hash)
         if promised != link.hash:
             self._findings.add(f"{_name(link)} is not the event that a checkpoint names")
@@ -125,6 +128,9 @@ class _Walk:
         self._head = head_of(link)
 
     def finish(self) -> None:
+        unexplained = self._retained.unexplained()
+        if unexplained is not None:
+            self._findings.add(f"the body of {_name(unexplained)} was removed, and no operator let it go")
         for writer, seq in self._expected:
             self._findings.add(
                 f"event {seq} of writer {writer} is named by a checkpoint and missing: the trail was cut"
@@ -145,8 +151,8 @@ def _link_problems(link: Link, *, head: Head) -> Iterator[str]:
         yield f"{_name(link)} does not name the event before it"
     if link.hash != seal(replace(link, hash="")):
         yield f"{_name(link)} was altered"
-    if link.body is None or sha256(link.body) != link.body_digest:
-        yield f"the body of {_name(link)} was altered or removed"
+    if link.body is not None and sha256(link.body) != link.body_digest:
+        yield f"the body of {_name(link)} was altered"
 
 
 def _name(link: Link) -> str:

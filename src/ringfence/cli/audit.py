@@ -1,31 +1,37 @@
 """`ringfence audit`: the trail as a reader meets it: its end, its proof, all of it.
 
-Takes: nothing but the store.  Gives: events, or a report.  Never: changes a row.
+Takes: nothing but the store.  Gives: events, or a report.  Never: changes an event.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from contextlib import closing
-from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
 from ringfence.audit.verify import Report
+from ringfence.cli.audit_bundle import bundle, show_report, verify_a_bundle
+from ringfence.cli.audit_replay import replay
+from ringfence.cli.audit_retention import prune
 from ringfence.cli.ending import COMPLETED, PROBLEMS
+from ringfence.cli.new_file import new_file
 from ringfence.cli.opening import chosen_config, records_only, with_runtime
 from ringfence.cli.options import config_option, json_option
-from ringfence.cli.printing import counted, decided, emit_json, emit_line, facts, say
-from ringfence.errors import Misuse, TrailUnavailable
+from ringfence.cli.printing import counted, emit_json, emit_line, say
+from ringfence.errors import TrailUnavailable
 from ringfence.runtime import Runtime
 
 
 @click.group("audit")
 def command() -> None:
-    """Read, prove and export the audit trail."""
+    """Read, prove, export, bundle, replay and prune the audit trail."""
+
+
+for _more in (bundle, verify_a_bundle, replay, prune):
+    command.add_command(_more)
 
 
 @command.command("tail")
@@ -79,26 +85,6 @@ def _report(key: str | None) -> Report:
     return found[0]
 
 
-def show_report(report: Report, *, key: str | None) -> None:
-    """What verification found, and what it rests on."""
-    if report.ok:
-        anchored = "no anchor" if report.anchored is None else f"{report.anchored} in the anchor"
-        signed = f"{counted(report.checkpoints, 'checkpoint')} ({anchored})"
-        decided("ok:", f"{counted(report.events, 'event')} in whole chains, {signed}")
-    else:
-        decided("problem:", f"the trail is broken: {counted(len(report.problems), 'problem')}")
-        for problem in report.problems:
-            say("  -", problem)
-    facts(
-        [
-            ("key", report.key),
-            ("after the last checkpoint", counted(report.uncovered, "event") if report.uncovered else None),
-        ]
-    )
-    if report.ok and key is None:
-        say("  the key was read on this machine; give the fingerprint that you keep elsewhere as --key")
-
-
 @command.command("export")
 @click.option("--output", metavar="FILE", help="Write here; the file must not exist. [default: standard output]")
 @config_option
@@ -108,7 +94,7 @@ def export(output: str | None) -> int:
 
     async def work(runtime: Runtime) -> int:
         count = 0
-        with closing(_new_file(output)) if output else _Borrowed(sys.stdout) as stream:
+        with closing(new_file(output)) if output else _Borrowed(sys.stdout) as stream:
             async for event in runtime.audit.export():
                 stream.write(json.dumps(event) + "\n")
                 count += 1
@@ -131,17 +117,6 @@ class _Borrowed:
 
     def __exit__(self, *_: object) -> None:
         self._stream.flush()
-
-
-def _new_file(output: str) -> TextIO:
-    try:
-        descriptor = os.open(Path(output), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        reason = (error.strerror or "it cannot be made").lower()
-        raise Misuse(
-            f"`{output}` cannot be written: {reason}", remedy="name a new file in a folder that exists"
-        ) from None
-    return os.fdopen(descriptor, "w", encoding="utf-8")
 
 
 def _say_event(event: dict[str, Any]) -> None:

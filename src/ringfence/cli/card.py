@@ -9,7 +9,7 @@ from typing import Any
 
 from ringfence.approvals.inbox import Approval
 from ringfence.approvals.people import Electorate
-from ringfence.cli.explain import granted
+from ringfence.cli.explain import granted, spoken
 from ringfence.cli.printing import facts, heading, say, table
 
 
@@ -37,6 +37,7 @@ def show_card(approval: Approval, *, electorate: Electorate) -> None:
             ("proposed by", ", ".join(card["proposers"]) or "the model alone"),
             ("user", card["user"]),
             ("binding", card["binding"]),
+            ("account", card["account"]),
             ("session", card["session"]),
             ("granted", "; ".join(map(granted, card["grant"])) or "nothing"),
             ("key", card["idempotency_key"]),
@@ -48,7 +49,7 @@ def show_card(approval: Approval, *, electorate: Electorate) -> None:
             ("may vote", ", ".join(may_vote(approval, electorate=electorate)) or "nobody"),
         ]
     )
-    table(("finding", "decision", "because"), [(r["kind"], r["decision"], r["because"]) for r in card["reasons"]])
+    table(("finding", "decision", "because"), [(r["kind"], r["decision"], spoken(r)) for r in card["reasons"]])
 
 
 def _votes(approval: Approval) -> str:

@@ -13,7 +13,7 @@ import traceback
 import click
 
 from ringfence.cli.group import ringfence
-from ringfence.errors import CallFailed, CallRefused, RingfenceError, TrailUnavailable, VoteRefused
+from ringfence.errors import CallFailed, CallRefused, OperatorRequired, RingfenceError, TrailUnavailable, VoteRefused
 from ringfence.sanitise import visible
 
 COMPLETED, PROBLEMS, MISUSE, WAITING, REFUSED, FAILED, WARNINGS, DEFECT = 0, 1, 2, 3, 4, 5, 6, 70
@@ -21,6 +21,7 @@ COMPLETED, PROBLEMS, MISUSE, WAITING, REFUSED, FAILED, WARNINGS, DEFECT = 0, 1, 
 _CODES: tuple[tuple[type[RingfenceError], int], ...] = (
     (CallRefused, REFUSED),
     (VoteRefused, REFUSED),
+    (OperatorRequired, REFUSED),
     (CallFailed, FAILED),
     (TrailUnavailable, FAILED),
     (RingfenceError, MISUSE),

@@ -5,6 +5,7 @@ Takes: an agent, a tool and arguments.  Gives: the decision with all of its reas
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import click
@@ -50,12 +51,18 @@ def show_explanation(explanation: Explanation, *, subject: str, hidden: Hidden |
     facts([("because", explanation.message), ("hidden", f"{hidden.reason}: {hidden.message}" if hidden else None)])
     if explanation.reasons:
         watching = [(f"{each.kind} (only watching)", each.decision.word, each.because) for each in explanation.shadow]
-        found = [(each.kind, each.decision.word, each.because) for each in explanation.reasons]
+        found = [(each.kind, each.decision.word, spoken(each.document())) for each in explanation.reasons]
         table(("finding", "decision", "because"), [*found, *watching])
     if explanation.remedy:
         facts([("remedy", explanation.remedy)])
     if explanation.reasons:
         say("  granted:", "; ".join(map(granted, explanation.grant)) or "nothing; it runs with no reach at all")
+
+
+def spoken(reason: Mapping[str, Any]) -> str:
+    """Why, and by which standing grant it is answered, if one does."""
+    by = reason.get("answered_by")
+    return f"{reason['because']} (answered by {by})" if by else str(reason["because"])
 
 
 def granted(capability: dict[str, Any]) -> str:

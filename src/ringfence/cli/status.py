@@ -21,11 +21,15 @@ from ringfence.runtime.status import AgentStatus, tool_document
 @json_option
 @config_option
 def command(agent: str | None, binding: str | None, as_json: bool) -> int:
-    """Show the effective tools of AGENT (or of every agent), and why each other tool is hidden."""
+    """Show the effective tools of AGENT (or of every agent, or of all on one binding), and why others are hidden."""
 
     async def work(runtime: Runtime) -> list[AgentStatus]:
-        names = [agent] if agent else runtime.agents
-        return [await runtime.status(name, binding=binding) for name in names]
+        if agent:
+            return [await runtime.status(agent, binding=binding)]
+        every = [await runtime.status(name) for name in runtime.agents]
+        if binding is None:
+            return every
+        return [await runtime.status(each.agent, binding=binding) for each in every if binding in each.bindings]
 
     found = with_runtime(work, config=chosen_config())
     if as_json:
@@ -41,6 +45,10 @@ def show_status(status: AgentStatus) -> None:
     on = f" on {status.binding}" if status.binding else ""
     owner = f"owner {status.owner}" if status.owner else "no owner"
     heading(f"agent {status.agent}{on} ({owner}): {counted(len(status.tools), 'tool')}, {len(status.hidden)} hidden")
+    if status.account:
+        say("  acts with the account", status.account)
+    elif status.bindings:
+        say("  opens no session without a binding; it has", ", ".join(status.bindings))
     if status.tools:
         rows = [tool_document(tool) for tool in status.tools]
         columns = ("tool", "class", "egress", "least decision", "trust")

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from ringfence.assembly import load_config, open_runtime
-from ringfence.cli.audit import show_report
+from ringfence.cli.audit_bundle import show_report
 from ringfence.cli.ending import COMPLETED, PROBLEMS
 from ringfence.cli.explain import show_explanation
 from ringfence.cli.opening import quieten_logs, records_only

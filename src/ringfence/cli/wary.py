@@ -17,6 +17,8 @@ async def warnings_about(runtime: Runtime, *, config: Config) -> AsyncIterator[s
     """Everything worth a second look."""
     for warning in (*_idle_patterns(runtime, config=config), *_unaccepted(runtime)):
         yield warning
+    for warning in (*_idle_on_bindings(runtime, config=config), *_nobody_to_write_to(runtime, config=config)):
+        yield warning
     for agent in runtime.agents:
         place = config.locate(("agents", agent))
         for hidden in (await runtime.status(agent)).hidden:
@@ -36,6 +38,27 @@ def _idle_patterns(runtime: Runtime, *, config: Config) -> Iterator[str]:
             if not any(map(glob(pattern), names)):
                 place = config.locate(("agents", agent.name, "allowed_tools", at))
                 yield f"{place}: `{pattern}` matches no registered tool"
+
+
+def _idle_on_bindings(runtime: Runtime, *, config: Config) -> Iterator[str]:
+    """A binding's pattern that leaves nothing in: it narrows what the agent sees, and adds nothing to it."""
+    for agent in config.agents.values():
+        allowed = agent.allowed_tools or ("*",)
+        seen = [tool.name for tool in runtime.tools if any(glob(pattern)(tool.name) for pattern in allowed)]
+        for number, binding in enumerate(agent.bindings):
+            for at, pattern in enumerate(binding.allowed_tools):
+                if not any(map(glob(pattern), seen)):
+                    place = config.locate(("agents", agent.name, "bindings", number, "allowed_tools", at))
+                    yield f"{place}: `{pattern}` matches no tool that the agent may see"
+
+
+def _nobody_to_write_to(runtime: Runtime, *, config: Config) -> Iterator[str]:
+    for agent in config.agents.values():
+        for tool in runtime.tools:
+            missing = sorted(channel for channel in tool.shape.recipients.marks if not agent.outbound.get(channel))
+            if missing and _is_named(config, agent.name, tool.name):
+                place, listed = config.locate(("agents", agent.name)), ", ".join(f"`{each}`" for each in missing)
+                yield f"{place}: tool `{tool.name}` writes to {listed}, for which there is no `outbound_allowlist`"
 
 
 def _unaccepted(runtime: Runtime) -> Iterator[str]:

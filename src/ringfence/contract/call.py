@@ -17,6 +17,8 @@ import rfc8785
 
 from ringfence.contract.bounds import INPUT_BYTES
 from ringfence.contract.fingerprint import canonical, digest
+from ringfence.contract.marked import Marked
+from ringfence.contract.markers import RECIPIENT_KEYWORD
 from ringfence.contract.tool import Tool
 from ringfence.contract.values import NotPlain, read_canonical, require_plain
 from ringfence.errors import CallFailed, CallRefused, DeclarationRefused
@@ -37,12 +39,13 @@ class ToolCall:
 
 
 class Shape:
-    """A tool's two schemas, compiled once."""
+    """A tool's two schemas, compiled once; `recipients` finds the arguments that name somebody."""
 
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
         self._input = _compile(tool.input_schema, what=f"the input schema of `{tool.name}`")
         self._output = _compile(tool.output_schema, what=f"the output schema of `{tool.name}`")
+        self.recipients = Marked(tool.input_schema, keyword=RECIPIENT_KEYWORD)
 
     def parse(self, arguments: Mapping[str, Any]) -> ToolCall:
         """Parsed arguments, or `input_invalid` with the argument named."""

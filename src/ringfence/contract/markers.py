@@ -6,8 +6,11 @@ Never: checks a value.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from ringfence.errors import DeclarationRefused
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
 RECIPIENT_KEYWORD = "x-recipient"
 SINK_KEYWORD = "x-sink"
+_CHANNEL = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,12 @@ class Recipient:
     """The argument is one address of a channel; the agent's `outbound_allowlist` decides about it."""
 
     channel: str
+
+    def __post_init__(self) -> None:
+        if not _CHANNEL.fullmatch(self.channel):
+            raise DeclarationRefused(
+                f"`Recipient({self.channel!r})` names no channel", remedy='name it like `Recipient("email")`'
+            )
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {**handler(core), RECIPIENT_KEYWORD: self.channel}

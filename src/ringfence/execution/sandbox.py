@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from ringfence.agents.accounts import Account
 from ringfence.contract.capabilities import Kind
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
@@ -18,7 +19,7 @@ from ringfence.registry.registry import RegisteredTool
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What is handed to a sandbox: one call, what it may reach, and what it may use."""
+    """What is handed to a sandbox: one call, what it may reach, what it may use, and as whom it acts."""
 
     kind: Literal["python", "process", "mcp", "http"]
     invocation_id: str
@@ -29,6 +30,7 @@ class Job:
     agent: str
     session: str
     idempotency_key: str
+    account: Account | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The truth table: everything that can be said about a call, on one page.
 
-Takes: a `Proposal` and the rules.  Gives: a `Verdict` that lists every reason.
+Takes: a `Proposal`, the rules and the profiles.  Gives: a `Verdict` that lists every reason.
 Never: stops at the first finding, and never lets an error while deciding be anything but a denial.
 
 | finding      | gives                                                | because                                        |
@@ -12,6 +12,12 @@ Never: stops at the first finding, and never lets an error while deciding be any
 | trust        | APPROVE for an imported tool of any class but read   | REG-1: nobody has accepted it yet              |
 |              | DENY for an untrusted tool                           | REG-1: it failed the gate                      |
 | reveal       | APPROVE where a secret's value enters the jail       | SEC-2                                          |
+| recipient    | DENY for a marked argument that is not one address   | POL-5: two addresses in one are two recipients |
+|              | DENY for an address on no list, or with no list      | POL-5: absence refuses                         |
+| profile      | DENY for what it denies, whatever it allows          | POL-3: deny wins                               |
+|              | DENY for what is not in its `allow`, if it has one   | POL-3: an allowlist is strict                  |
+|              | APPROVE for what is in its `requires_approval`       | POL-3: the operator wrote it                   |
+|              | DENY for a profile that does not exist               | absence refuses                                |
 | rules        | whatever each rule that holds decides                | POL-2: the operator wrote it                   |
 | an error     | DENY                                                 | law 2                                          |
 """
@@ -23,7 +29,9 @@ from collections.abc import Iterator
 from ringfence.contract.capabilities import Secrets
 from ringfence.contract.safety import CLASS_FLOORS, EGRESS_VOTES
 from ringfence.policy.decision import Decision, Reason, Verdict, decision_for, strictest
+from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.proposal import Proposal
+from ringfence.policy.recipients import unlisted
 from ringfence.policy.rules import RuleBook, Subject
 from ringfence.registry.pins import Trust
 
@@ -38,11 +46,11 @@ _EGRESS_FLOORS = {
 _ROUTES = {"human": Decision.APPROVE, "dual": Decision.APPROVE_TWICE}
 
 
-def authorize(proposal: Proposal, *, rules: RuleBook) -> Verdict:
+def authorize(proposal: Proposal, *, rules: RuleBook, profiles: Profiles = NO_PROFILES) -> Verdict:
     """Every reason that applies to this call; the strictest decides."""
     try:
         counted, watched = rules.findings(_subject(proposal), proposal.call.arguments)
-        return strictest((*_floors(proposal), *counted), shadow=watched)
+        return strictest((*_floors(proposal), *_narrowed(proposal, profiles), *counted), shadow=watched)
     except Exception as error:  # an error while deciding is a denial, whatever it was
         return strictest(
             [Reason(kind="error", decision=Decision.DENY, because=f"deciding failed: {type(error).__name__}")]
@@ -65,6 +73,11 @@ def _floors(proposal: Proposal) -> Iterator[Reason]:
     yield from _route(proposal)
     yield from _trust(proposal)
     yield from _reveal(proposal)
+
+
+def _narrowed(proposal: Proposal, profiles: Profiles) -> Iterator[Reason]:
+    yield from unlisted(proposal)
+    yield from profiles.reasons(proposal.agent.profile, proposal.tool.name)
 
 
 def _route(proposal: Proposal) -> Iterator[Reason]:

@@ -1,7 +1,7 @@
 """Conditions on arguments: each a small closure, compiled once, linear in the size of the value.
 
 Takes: `when:` lines like `args.amount: {gt: 100}`.  Gives: functions from arguments to yes or no.
-Never: passes over an absent argument; leaving an argument out must not dodge a rule.
+Never: passes over an absent argument; leaving one out must neither dodge a rule nor fit a grant.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import re2
 
@@ -18,6 +18,7 @@ from ringfence.contract.shapes import is_list, is_object
 
 Test: TypeAlias = Callable[[Any], bool]
 Condition: TypeAlias = Callable[[Mapping[str, Any]], bool]
+Absent: TypeAlias = Literal["holds", "fails"]
 
 # Linear-time patterns only; the library has no types of its own.
 _linear: Any = re2
@@ -32,9 +33,9 @@ class ConditionFailed(TypeError):
     """A condition met a value that it cannot judge; the caller makes that a denial."""
 
 
-def compile_conditions(when: Mapping[str, Any]) -> Condition:
-    """One function that says whether every condition holds."""
-    return _every([_condition(path, operators) for path, operators in when.items()])
+def compile_conditions(when: Mapping[str, Any], *, absent: Absent = "holds") -> Condition:
+    """One function that says whether every condition holds; `absent` is what a missing argument makes of its own."""
+    return _every([_condition(path, operators, absent) for path, operators in when.items()])
 
 
 def _every(tests: Sequence[Callable[[Any], bool]]) -> Callable[[Any], bool]:
@@ -42,27 +43,28 @@ def _every(tests: Sequence[Callable[[Any], bool]]) -> Callable[[Any], bool]:
     return tests[0] if len(tests) == 1 else lambda value: all(test(value) for test in tests)
 
 
-def _condition(path: str, operators: Any) -> Condition:
+def _condition(path: str, operators: Any, absent: Absent) -> Condition:
     keys = _keys(path)
     if not is_object(operators) or not operators:
         raise ConditionInvalid(f"`{path}` needs at least one operator, like `{{gt: 100}}`")
     if "absent" in operators:
         return _absence(path, keys, operators)
     test = _every([_test(path, name, operand) for name, operand in operators.items()])
+    missing = absent == "holds"
     if len(keys) == 1:
-        return _of_argument(keys[0], test)
+        return _of_argument(keys[0], test, missing)
 
     def holds(arguments: Mapping[str, Any]) -> bool:
         value = _lookup(arguments, keys)
-        return value is _ABSENT or test(value)
+        return missing if value is _ABSENT else test(value)
 
     return holds
 
 
-def _of_argument(name: str, test: Test) -> Condition:
+def _of_argument(name: str, test: Test, missing: bool) -> Condition:
     def holds(arguments: Mapping[str, Any]) -> bool:
         value = arguments.get(name, _ABSENT)
-        return value is _ABSENT or test(value)
+        return missing if value is _ABSENT else test(value)
 
     return holds
 

@@ -36,16 +36,25 @@ def decision_for(votes: int) -> Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
-    """One finding with a decision. `digest` names the exact rule that gave it, if a rule did."""
+    """One finding with a decision. `digest` names the exact rule that gave it, if a rule did; `answered_by` the
+    standing grant that answers it, if one does.
+    """
 
     kind: str
     decision: Decision
     because: str
     code: str = "policy_denied"
     digest: str | None = None
+    answered_by: str | None = None
+
+    @property
+    def asks(self) -> Decision:
+        """What the reason still asks for; a denial is never answered."""
+        return self.decision if self.answered_by is None or self.decision is Decision.DENY else Decision.ALLOW
 
     def document(self) -> dict[str, Any]:
-        return {"kind": self.kind, "decision": self.decision.word, "because": self.because, "digest": self.digest}
+        said = {"kind": self.kind, "decision": self.decision.word, "because": self.because, "digest": self.digest}
+        return said if self.answered_by is None else {**said, "answered_by": self.answered_by}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +67,17 @@ class Verdict:
     @property
     def decision(self) -> Decision:
         # Absence refuses: a verdict without a single reason is a denial.
-        return max((reason.decision for reason in self.reasons), default=Decision.DENY)
+        return max((reason.asks for reason in self.reasons), default=Decision.DENY)
+
+    @property
+    def answered_by(self) -> tuple[str, ...]:
+        """The standing grants that answer a reason of this verdict."""
+        return tuple(sorted({reason.answered_by for reason in self.reasons if reason.answered_by}))
 
     @property
     def decisive(self) -> Reason | None:
         """The first of the strictest reasons."""
-        return next((reason for reason in self.reasons if reason.decision is self.decision), None)
+        return next((reason for reason in self.reasons if reason.asks is self.decision), None)
 
 
 def strictest(reasons: Iterable[Reason], *, shadow: Iterable[Reason] = ()) -> Verdict:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ringfence.agents.bindings import Outbound
 from ringfence.agents.profile import Agent
 from ringfence.contract.call import ToolCall
 from ringfence.policy.grant import Grant
@@ -16,10 +17,12 @@ from ringfence.registry.registry import RegisteredTool
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A call as the policy sees it."""
+    """A call as the policy sees it. `outbound` are lists of recipients, all of which must agree; none is nobody."""
 
     tool: RegisteredTool
     call: ToolCall
     agent: Agent
     binding: str | None
     grant: Grant
+    account: str | None = None
+    outbound: tuple[Outbound, ...] = ()

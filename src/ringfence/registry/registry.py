@@ -7,7 +7,7 @@ Never: admits two names that read the same, or a contract that failed the gate.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +17,21 @@ from ringfence.contract.tool import Tool
 from ringfence.errors import DeclarationRefused
 from ringfence.registry.integrity import faults
 from ringfence.registry.names import NameIndex
-from ringfence.registry.pins import Change, Offered, Pin, Trust, standing
+from ringfence.registry.pins import (
+    Change,
+    CodeChange,
+    Key,
+    Ledger,
+    Offered,
+    Pin,
+    Sighting,
+    Standing,
+    Trust,
+    quarantine,
+    standing,
+)
+
+_MOST_FAULTS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +44,10 @@ class RegisteredTool:
     trust: Trust
     quarantine: str | None
     shape: Shape = field(compare=False, repr=False)
+
+    @property
+    def key(self) -> Key:
+        return (self.source, self.tool.name)
 
     @property
     def name(self) -> str:
@@ -71,35 +89,95 @@ class Registration:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SetChange:
+    """A source that shows all of its tools shows others than were accepted."""
+
+    source: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Registry:
-    """All admitted tools by name."""
+    """All admitted tools by name; `registrations`, `sets` and `sightings` are what the record must be told."""
 
     tools: Mapping[str, RegisteredTool]
-    registrations: tuple[Registration, ...]
+    registrations: tuple[Registration, ...] = ()
+    sets: tuple[SetChange, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+    gone: frozenset[Key] = frozenset()
+
+    @property
+    def is_news(self) -> bool:
+        """Whether there is anything to put on record."""
+        return bool(self.registrations or self.sets or self.sightings or self.gone)
 
 
-def register(offers: Iterable[Offered], *, pins: Mapping[tuple[str, str], Pin]) -> Registry:
-    """Admit what passes the gate; refuse the rest with every fault named."""
+def register(
+    offers: Iterable[Offered], *, ledger: Ledger, code: CodeChange = "record", whole: frozenset[str] = frozenset()
+) -> Registry:
+    """Admit what passes the gate; refuse the author's own that does not, with every fault named.
+
+    `whole` names the sources that show all of their tools here: what is missing from one of them was removed.
+    """
     names = NameIndex()
     tools: dict[str, RegisteredTool] = {}
     registrations: list[Registration] = []
-    for offered in offers:
+    sightings: list[Sighting] = []
+    listed = tuple(offers)
+    for offered in listed:
         names.add(offered.tool.name)
-        pin = pins.get((offered.source, offered.tool.name))
-        registered, change = _admit(offered, pin=pin)
+        problems = _gate(offered)
+        stands = standing(offered, ledger=ledger, code=code, faults=problems)
+        registered = _admitted(offered, stands=stands)
         tools[registered.name] = registered
-        if change is not None:
-            registrations.append(Registration(change=change, tool=registered, accepted_by=offered.accepted_by, was=pin))
-    return Registry(tools=MappingProxyType(tools), registrations=tuple(registrations))
+        sightings.append(_sighting(offered, faults=problems))
+        if stands.change is not None:
+            was = ledger.pins.get(offered.key)
+            registrations.append(
+                Registration(change=stands.change, tool=registered, accepted_by=offered.accepted_by, was=was)
+            )
+    return Registry(
+        tools=MappingProxyType(tools),
+        registrations=tuple(registrations),
+        sets=_set_changes(listed, ledger=ledger, whole=whole),
+        sightings=tuple(each for each in sightings if ledger.sightings.get((each.source, each.tool)) != each),
+        gone=_gone(listed, ledger=ledger, whole=whole),
+    )
 
 
-def _admit(offered: Offered, *, pin: Pin | None) -> tuple[RegisteredTool, Change | None]:
-    found = faults(offered.tool)
-    if found:
-        listed = "; ".join(map(str, found[:5]))
-        raise DeclarationRefused(f"tool `{offered.tool.name}` of {offered.source} cannot be registered: {listed}")
-    stands = standing(offered, pin=pin)
-    registered = RegisteredTool(
+def restated(registry: Registry, *, ledger: Ledger, code: CodeChange) -> Registry:
+    """The same tools as the record sees them now, whichever process changed it."""
+    return Registry(
+        tools=MappingProxyType(
+            {name: _restated(tool, ledger=ledger, code=code) for name, tool in registry.tools.items()}
+        )
+    )
+
+
+def _restated(registered: RegisteredTool, *, ledger: Ledger, code: CodeChange) -> RegisteredTool:
+    trust, why = quarantine(
+        registered.key,
+        fingerprint=registered.fingerprint,
+        source_digest=registered.source_digest,
+        ledger=ledger,
+        code=code,
+    )
+    return replace(registered, trust=trust, quarantine=why)
+
+
+def _gate(offered: Offered) -> tuple[str, ...]:
+    """What keeps a foreign contract out of every view; the author's own is refused on the spot."""
+    found = tuple(map(str, faults(offered.tool)[:_MOST_FAULTS]))
+    if found and offered.origin == "own":
+        raise DeclarationRefused(
+            f"tool `{offered.tool.name}` of {offered.source} cannot be registered: {'; '.join(found)}"
+        )
+    return found
+
+
+def _admitted(offered: Offered, *, stands: Standing) -> RegisteredTool:
+    return RegisteredTool(
         tool=offered.tool,
         source=offered.source,
         source_digest=offered.source_digest,
@@ -107,4 +185,37 @@ def _admit(offered: Offered, *, pin: Pin | None) -> tuple[RegisteredTool, Change
         quarantine=stands.quarantine,
         shape=Shape(offered.tool),
     )
-    return registered, stands.change
+
+
+def _sighting(offered: Offered, *, faults: tuple[str, ...]) -> Sighting:
+    return Sighting(
+        source=offered.source,
+        tool=offered.tool.name,
+        fingerprint=offered.tool.fingerprint,
+        source_digest=offered.source_digest,
+        faults=faults,
+    )
+
+
+def _set_changes(offers: tuple[Offered, ...], *, ledger: Ledger, whole: frozenset[str]) -> tuple[SetChange, ...]:
+    """Accepted sources whose tools are others than they were; told once, when the difference is first seen."""
+    gone = _gone(offers, ledger=ledger, whole=whole)
+    changes: list[SetChange] = []
+    for source in sorted(whole & ledger.accepted_sources()):
+        new = [each.tool.name for each in offers if each.source == source and _is_added(each, ledger=ledger)]
+        lost = [tool for where, tool in gone if where == source]
+        if new or lost:
+            changes.append(SetChange(source=source, added=tuple(sorted(new)), removed=tuple(sorted(lost))))
+    return tuple(changes)
+
+
+def _is_added(offered: Offered, *, ledger: Ledger) -> bool:
+    seen = ledger.sightings.get(offered.key)
+    return ledger.pin(offered.key) is None and (seen is None or seen.presence == "gone")
+
+
+def _gone(offers: tuple[Offered, ...], *, ledger: Ledger, whole: frozenset[str]) -> frozenset[Key]:
+    """What a whole source was seen to offer before and does not offer now."""
+    now = {each.key for each in offers}
+    offered = (key for key, seen in ledger.sightings.items() if seen.presence == "offered")
+    return frozenset(key for key in offered if key[0] in whole and key not in now)

@@ -1,4 +1,4 @@
-"""How a call gets its warrant: at once, from votes already given, or not yet.
+"""How a call gets its warrant: at once, from standing grants, from votes already given, or not yet.
 
 Takes: a case with its verdict.  Gives: a `Warrant`, or `Waiting` with the request on record.
 Never: asks twice for the same call in one session, and never again for one that a person rejected.
@@ -17,6 +17,7 @@ from ringfence.runtime.invocation import Recorded, Status
 from ringfence.runtime.outcome import Waiting
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.recording import AlreadyMoved
+from ringfence.runtime.standing import answer, answer_as_shown
 from ringfence.sanitise import clean_output
 
 REASON_BYTES = 2_000
@@ -25,12 +26,12 @@ REASON_BYTES = 2_000
 async def warrant_or_wait(parts: Parts, case: Case) -> Warrant | Waiting:
     """The proof that this call may run, or word that it waits."""
     if case.resumed is not None:
-        return _from_votes(parts, case, case.resumed)
+        return await _from_votes(parts, case, case.resumed)
     if case.known_verdict.decision is Decision.ALLOW:
-        return warrant_for_allowed(case.known_verdict, invocation_id=case.id, digest=case.known_call.digest)
+        return _allowed(case)
     earlier = await _same_call(parts, case)
     if earlier is None or earlier.approval is None:
-        return await _ask(parts, case)
+        return await _granted_or_ask(parts, case)
     if earlier.status is Status.REJECTED:
         # Told again under the id of the call that was rejected, so that it stays the newest of its kind.
         case.adopt(earlier)
@@ -40,8 +41,18 @@ async def warrant_or_wait(parts: Parts, case: Case) -> Warrant | Waiting:
         return waiting(earlier.approval)
     if earlier.status is Status.QUEUED:
         case.adopt(earlier)
-        return _from_votes(parts, case, earlier)
-    return await _ask(parts, case)
+        return await _from_votes(parts, case, earlier)
+    return await _granted_or_ask(parts, case)
+
+
+async def _granted_or_ask(parts: Parts, case: Case) -> Warrant | Waiting:
+    """Reasons that a standing grant answers ask nobody; what is left does."""
+    await answer(parts, case)
+    return _allowed(case) if case.known_verdict.decision is Decision.ALLOW else await _ask(parts, case)
+
+
+def _allowed(case: Case) -> Warrant:
+    return warrant_for_allowed(case.known_verdict, invocation_id=case.id, digest=case.known_call.digest)
 
 
 async def _same_call(parts: Parts, case: Case) -> Recorded | None:
@@ -53,18 +64,19 @@ async def _same_call(parts: Parts, case: Case) -> Recorded | None:
     return earlier if earlier.invocation.idempotency_key == case.idempotency_key else None
 
 
-def _from_votes(parts: Parts, case: Case, recorded: Recorded) -> Warrant:
+async def _from_votes(parts: Parts, case: Case, recorded: Recorded) -> Warrant:
     approval = recorded.approval
     if approval is None:
         raise CallRefused("the call was never put to a vote", code="approval_void")
     if parts.now() >= approval.expires_at:
         raise CallRefused("the approval has expired", code="approval_expired")
+    await answer_as_shown(parts, case, approval)
     decision = case.known_verdict.decision
     if decision is not Decision.ALLOW:
         given = [vote.voter for vote in approval.votes if vote.decision == "approve"]
         parts.rulings.electorate.require_still(given, decision=decision, proposers=case.proposers)
     card = case.card(approval_id=approval.id, expires_at=approval.expires_at.isoformat())
-    return warrant_from_votes(approval, card=card)
+    return warrant_from_votes(approval, card=card, grants=case.known_verdict.answered_by)
 
 
 async def _ask(parts: Parts, case: Case) -> Waiting:

@@ -1,20 +1,34 @@
-"""The trail as a reader meets it: proved, followed, exported.
+"""The trail as a reader meets it: proved, followed, exported, told again; and an operator who lets old bodies go.
 
-Takes: nothing but the store.  Gives: reports and events.  Never: changes a row.
+Takes: nothing but the store.  Gives: reports, events, bundles.  Never: changes an event.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from ringfence.audit.chain import Link
+from ringfence.audit.replay import Replay, ReplayedCall
+from ringfence.audit.retention import Removal, cutoff
 from ringfence.audit.verify import Report
+from ringfence.errors import TrailUnavailable
+from ringfence.runtime.operators import require_operator
 from ringfence.runtime.parts import Parts
 
 _SHORTEST_WAIT, _LONGEST_WAIT = 0.02, 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removed:
+    """What retention did: how many bodies went, and before which moment."""
+
+    before: datetime
+    bodies: int
 
 
 class Audit:
@@ -31,6 +45,33 @@ class Audit:
         """Every event in the order it was kept, with all that its hash covers."""
         async for _, link in self._parts.store.links():
             yield link_document(link)
+
+    async def bundle(self, write: Callable[[bytes], object]) -> int:
+        """The whole trail as lines that verify elsewhere; a broken trail is not signed over."""
+        report = await self.verify()
+        if not report.ok:
+            raise TrailUnavailable(f"the trail is broken: {report.problems[0]}", code="audit_broken")
+        return await self._parts.store.bundle(write)
+
+    async def replay(self, session: str) -> list[ReplayedCall]:
+        """The calls of a session as they happened, from the trail alone; nothing runs."""
+        replay = Replay(session)
+        async for _, link in self._parts.store.links():
+            replay.meet(link)
+        return replay.calls()
+
+    async def removable(self) -> int:
+        """How many bodies of calls are older than the configured time."""
+        return await self._parts.store.removable(before=self._cutoff())
+
+    async def remove_bodies(self, *, by: str) -> Removed:
+        """An operator lets the bodies of old calls go; the chain still verifies, and the act is part of it."""
+        await require_operator(self._parts, by, wanted="bodies_removed")
+        removal = Removal(before=self._cutoff(), by=by, at=self._parts.now())
+        return Removed(before=removal.before, bodies=await self._parts.store.remove_bodies(removal))
+
+    def _cutoff(self) -> datetime:
+        return cutoff(now=self._parts.now(), retention=self._parts.rulings.retention)
 
     async def last(self, count: int) -> list[dict[str, Any]]:
         """The newest events, oldest first."""

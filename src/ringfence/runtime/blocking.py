@@ -10,14 +10,18 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, TypeVar
 
 from ringfence.agents.view import ToolView
 from ringfence.approvals.inbox import Approval, Word
+from ringfence.approvals.standing import StandingGrant
 from ringfence.audit.verify import Report
 from ringfence.errors import Misuse
 from ringfence.runtime.explaining import Explanation
+from ringfence.runtime.freezes import NO_REASON, Frozen
+from ringfence.runtime.freezing import Freeze
 from ringfence.runtime.outcome import Outcome
 from ringfence.runtime.runtime import Runtime
 from ringfence.runtime.session import Session
@@ -118,6 +122,57 @@ class BlockingAudit:
         return self._loop.wait(self._audit.verify(key=key))
 
 
+class BlockingGrants:
+    """Standing grants, given and ended blockingly."""
+
+    def __init__(self, runtime: Runtime, *, loop: _Loop) -> None:
+        self._grants = runtime.grants
+        self._loop = loop
+
+    def list(self) -> list[StandingGrant]:
+        return self._loop.wait(self._grants.list())
+
+    def give(
+        self,
+        *,
+        agent: str,
+        tool: str,
+        uses: int,
+        lasting: timedelta,
+        by: str,
+        because: str,
+        when: Mapping[str, Any] | None = None,
+        answers: Iterable[str] = (),
+    ) -> StandingGrant:
+        given = self._grants.give(
+            agent=agent, tool=tool, uses=uses, lasting=lasting, by=by, because=because, when=when, answers=answers
+        )
+        return self._loop.wait(given)
+
+    def sign(self, grant_id: str, *, by: str, digest: str | None = None) -> StandingGrant:
+        return self._loop.wait(self._grants.sign(grant_id, by=by, digest=digest))
+
+    def revoke(self, grant_id: str, *, by: str, because: str) -> StandingGrant:
+        return self._loop.wait(self._grants.revoke(grant_id, by=by, because=because))
+
+
+class BlockingStopButton:
+    """The stop button, pressed blockingly."""
+
+    def __init__(self, runtime: Runtime, *, loop: _Loop) -> None:
+        self._freezes = runtime.freezes
+        self._loop = loop
+
+    def list(self) -> list[Freeze]:
+        return self._loop.wait(self._freezes.list())
+
+    def freeze(self, *, by: str, agent: str | None = None, tool: str | None = None, because: str = NO_REASON) -> Frozen:
+        return self._loop.wait(self._freezes.freeze(by=by, agent=agent, tool=tool, because=because))
+
+    def unfreeze(self, *, by: str, agent: str | None = None, tool: str | None = None) -> int:
+        return self._loop.wait(self._freezes.unfreeze(by=by, agent=agent, tool=tool))
+
+
 class BlockingRuntime:
     """A runtime whose calls block; a context manager that closes what it opened."""
 
@@ -127,6 +182,8 @@ class BlockingRuntime:
         self._opening = opening
         self.approvals = BlockingApprovals(runtime, loop=loop)
         self.audit = BlockingAudit(runtime, loop=loop)
+        self.grants = BlockingGrants(runtime, loop=loop)
+        self.freezes = BlockingStopButton(runtime, loop=loop)
 
     def session(
         self, *, agent: str, binding: str | None = None, user: str | None = None, id: str | None = None
@@ -137,8 +194,10 @@ class BlockingRuntime:
     def status(self, agent: str, *, binding: str | None = None) -> AgentStatus:
         return self._loop.wait(self._runtime.status(agent, binding=binding))
 
-    def explain(self, agent: str, tool: str, arguments: Mapping[str, Any]) -> Explanation:
-        return self._loop.wait(self._runtime.explain(agent, tool, arguments))
+    def explain(
+        self, agent: str, tool: str, arguments: Mapping[str, Any], *, binding: str | None = None
+    ) -> Explanation:
+        return self._loop.wait(self._runtime.explain(agent, tool, arguments, binding=binding))
 
     def close(self) -> None:
         try:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from ringfence.agents.acting import Acting
 from ringfence.agents.profile import Agent
 from ringfence.approvals.inbox import Approval
 from ringfence.approvals.request import Card, Origin, card_content
+from ringfence.approvals.standing import StandingGrant
 from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent, event
 from ringfence.contract.call import ToolCall
@@ -47,11 +49,13 @@ class Case:
     at: datetime
     request: CallRequest
     agent: Agent
+    acting: Acting | None = None
     tool: RegisteredTool | None = None
     call: ToolCall | None = None
     grant: Grant = NOTHING
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
+    grants: tuple[StandingGrant, ...] = ()
     resumed: Recorded | None = None
     key: str | None = None
 
@@ -71,7 +75,18 @@ class Case:
             agent=self.agent,
             binding=self.request.identity.binding,
             grant=self.grant,
+            account=self.account,
+            outbound=self.known_acting.outbound,
         )
+
+    @property
+    def account(self) -> str | None:
+        """As whom the call acts; nobody, before the view is known and for an agent without channels."""
+        return self.acting.account_name if self.acting else None
+
+    @property
+    def known_acting(self) -> Acting:
+        return _known(self.acting, "view")
 
     @property
     def known_tool(self) -> RegisteredTool:
@@ -138,6 +153,7 @@ class Case:
             agent=self.agent.name,
             session=self.request.identity.session,
             idempotency_key=self.idempotency_key,
+            account=self.known_acting.account,
         )
 
     def invocation(self) -> Invocation:
@@ -182,8 +198,11 @@ class Case:
             "arguments": invocation.arguments,
             "arguments_digest": invocation.arguments_digest,
             "fingerprint": invocation.fingerprint,
+            "description_hash": self.tool.tool.description_hash if self.tool else None,
             "session": invocation.session,
             "user": invocation.user,
+            "binding": invocation.binding,
+            "account": self.account,
             "findings": self.found_kinds,
         }
         return self.event("tool_proposed", body)
@@ -215,7 +234,13 @@ class Case:
             "description_hash": tool.tool.description_hash,
             "source_digest": tool.source_digest,
             "sandbox": sandbox,
-            "warrant": {"basis": warrant.basis, "approval_id": warrant.approval_id, "digest": warrant.digest},
+            "account": self.account,
+            "warrant": {
+                "basis": warrant.basis,
+                "approval_id": warrant.approval_id,
+                "digest": warrant.digest,
+                "grants": list(warrant.grants),
+            },
             "grant": self.grant.document(),
             "idempotency_key": self.idempotency_key,
         }

@@ -10,9 +10,11 @@ from typing import Any
 
 from ringfence.errors import Misuse
 from ringfence.policy.decision import Decision, Reason
+from ringfence.runtime.parts import Parts
 from ringfence.runtime.pipeline import Pipeline
 from ringfence.runtime.recording import as_refusal
 from ringfence.runtime.request import CallRequest
+from ringfence.runtime.standing import answer, require_thawed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +42,12 @@ class Explanation:
         }
 
 
-def explained(pipeline: Pipeline, request: CallRequest) -> Explanation:
+async def explained(pipeline: Pipeline, request: CallRequest, *, parts: Parts) -> Explanation:
     try:
+        await pipeline.look()
         case = pipeline.explain(request)
+        await require_thawed(parts, case)
+        await answer(parts, case)
     except Misuse:
         raise
     except Exception as error:  # an error while deciding is a denial, whatever it was

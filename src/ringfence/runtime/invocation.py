@@ -89,6 +89,16 @@ class Recorded:
         return parsed
 
 
+@dataclass(frozen=True, kw_only=True)
+class Voided:
+    """A call that waited and can no longer run, because its tool is not what it was."""
+
+    invocation_id: str
+    agent: str
+    tool: str
+    safety: str
+
+
 class Journal(Protocol):
     """Keeps calls. Each method is one transaction: the move, the warrant and the events, or none of them."""
 

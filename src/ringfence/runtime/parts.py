@@ -10,18 +10,24 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from ringfence.agents.accounts import NO_ACCOUNTS, Accounts
 from ringfence.agents.profile import Agent
 from ringfence.agents.view import ToolView, build_view
 from ringfence.approvals.inbox import Inbox
 from ringfence.approvals.people import Electorate
+from ringfence.approvals.standing import Grants
 from ringfence.audit.trail import Trail
 from ringfence.contract.limits import Limits
 from ringfence.contract.requirements import Requirement
 from ringfence.errors import Misuse
 from ringfence.execution.sandbox import Sandbox
+from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.rules import RuleBook
 from ringfence.registry.registry import Registry
+from ringfence.runtime.freezing import Freezes
 from ringfence.runtime.invocation import Journal
+from ringfence.runtime.ledger import Board, PinBook
+from ringfence.runtime.running import Running
 
 
 class Sessions(Protocol):
@@ -32,7 +38,7 @@ class Sessions(Protocol):
         ...
 
 
-class Store(Journal, Inbox, Trail, Sessions, Protocol):
+class Store(Journal, Inbox, Trail, Sessions, PinBook, Grants, Freezes, Protocol):
     """Everything that is kept, behind one object."""
 
     async def close(self) -> None:
@@ -50,19 +56,31 @@ class Rulings:
     limits: Limits
     approval_lifetime: timedelta
     config_digest: str
+    rule_digests: Mapping[str, str] = field(default_factory=dict[str, str])
+    retention: timedelta | None = None
+    accounts: Accounts = NO_ACCOUNTS
+    profiles: Profiles = NO_PROFILES
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """Everything the pipeline needs."""
 
-    registry: Registry
+    board: Board
     rulings: Rulings
     store: Store
     sandbox: Sandbox
     now: Callable[[], datetime]
     existing: frozenset[Requirement]
-    _views: dict[tuple[str, str | None], ToolView] = field(default_factory=dict[tuple[str, str | None], ToolView])
+    running: Running = field(default_factory=Running)
+    _views: dict[tuple[str, str | None], tuple[Registry, ToolView]] = field(
+        default_factory=dict[tuple[str, str | None], tuple[Registry, ToolView]]
+    )
+
+    @property
+    def registry(self) -> Registry:
+        """The tools as the record saw them when this process last looked; `board.refresh` looks."""
+        return self.board.registry
 
     def agent(self, name: str) -> Agent:
         found = self.rulings.agents.get(name)
@@ -71,10 +89,16 @@ class Parts:
         return found
 
     def view(self, agent: str, binding: str | None) -> ToolView:
-        """What this agent can see; built once and kept, since the registry of a runtime does not change."""
+        """What this agent can see; built once and kept until the registry is another."""
         key = (agent, binding)
-        found = self._views.get(key)
-        if found is None:
-            found = build_view(self.registry, agent=self.agent(agent), binding=binding, existing=self.existing)
-            self._views[key] = found
+        of, found = self._views.get(key, (None, None))
+        if found is None or of is not self.registry:
+            found = build_view(
+                self.registry,
+                agent=self.agent(agent),
+                binding=binding,
+                accounts=self.rulings.accounts,
+                existing=self.existing,
+            )
+            self._views[key] = (self.registry, found)
         return found

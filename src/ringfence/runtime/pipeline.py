@@ -11,7 +11,7 @@ from ringfence.errors import CallRefused
 from ringfence.execution.execute import Reply, execute, guard
 from ringfence.execution.sandbox import Job
 from ringfence.policy.authorize import authorize
-from ringfence.policy.decision import Decision
+from ringfence.policy.decision import Decision, Verdict
 from ringfence.policy.grant import resolve_grant
 from ringfence.runtime.approving import warrant_or_wait
 from ringfence.runtime.case import Case, new_id
@@ -33,6 +33,7 @@ class Pipeline:
         """One request from beginning to end; `resumed` is the recorded call that waited for its votes."""
         case = self._open(request, resumed)
         try:
+            await self.look()  #                           REGISTER   as every process left it
             self._view(case)  #                            VIEW       the tool, if this agent can see it
             self._parse(case)  #                           DECLARE    arguments that fit its contract
             self._grant(case)  #                           RESOLVE    declared ∩ permitted
@@ -51,13 +52,17 @@ class Pipeline:
             return await record_failed(self._parts, case, failure)
         return await record_completed(self._parts, case, clean)  # RECORD, or the output is withheld
 
+    async def look(self) -> None:
+        """See what other processes made of the tools; what is out of use for one is out of use for all."""
+        await self._parts.board.refresh()
+
     def explain(self, request: CallRequest) -> Case:
         """The same decision, with nothing run, asked or recorded."""
         case = self._open(request, None)
         self._view(case)
         self._parse(case)
         self._grant(case)
-        case.verdict = authorize(case.proposal(), rules=self._parts.rulings.rules)
+        case.verdict = self._verdict(case)
         return case
 
     def _open(self, request: CallRequest, resumed: Recorded | None) -> Case:
@@ -69,6 +74,7 @@ class Pipeline:
 
     def _view(self, case: Case) -> None:
         view = self._parts.view(case.agent.name, case.request.identity.binding)
+        case.acting = view.acting
         case.tool = view.find(case.request.tool)
 
     def _parse(self, case: Case) -> None:
@@ -76,10 +82,14 @@ class Pipeline:
 
     def _grant(self, case: Case) -> None:
         tool = case.known_tool.tool
-        case.grant = resolve_grant(tool.name, tool.needs, permits=case.agent.permits)
+        case.grant = resolve_grant(tool.name, tool.needs, permits=case.known_acting.permits)
+
+    def _verdict(self, case: Case) -> Verdict:
+        rulings = self._parts.rulings
+        return authorize(case.proposal(), rules=rulings.rules, profiles=rulings.profiles)
 
     def _authorize(self, case: Case) -> None:
-        case.verdict = authorize(case.proposal(), rules=self._parts.rulings.rules)
+        case.verdict = self._verdict(case)
         if case.verdict.decision is Decision.DENY:
             decisive = case.verdict.decisive
             because = decisive.because if decisive else "nothing speaks for it"
@@ -97,7 +107,8 @@ class Pipeline:
         await record_start(self._parts, case, warrant)
 
     async def _execute(self, job: Job, warrant: Warrant) -> Reply:
-        return await execute(job, warrant=warrant, sandbox=self._parts.sandbox)
+        work = execute(job, warrant=warrant, sandbox=self._parts.sandbox)
+        return await self._parts.running.run(work, agent=job.agent, tool=job.tool.name, started_at=self._parts.now())
 
     def _sanitise(self, case: Case, reply: Reply) -> Cleansed:
         return cleanse(reply, shape=case.known_tool.shape)

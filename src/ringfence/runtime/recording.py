@@ -20,6 +20,7 @@ from ringfence.runtime.cleaning import Cleansed
 from ringfence.runtime.invocation import Ending, Status
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused, finding_document
 from ringfence.runtime.parts import Parts
+from ringfence.runtime.standing import used_grants
 from ringfence.sanitise import Severity, clean_output, visible
 
 _log = logging.getLogger(__name__)
@@ -44,12 +45,15 @@ async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
     """The call is running, on record, and for a consequential one on disk, before the jail hears of it."""
     started = case.started(warrant, sandbox=parts.sandbox.name, at=parts.now())
     before = [] if case.resumed else [case.proposed(), case.decided()]
+    before += used_grants(case, at=parts.now())
     writing = asyncio.ensure_future(
         parts.store.start(case.invocation(), warrant=warrant, durability=_durability(case), events=[*before, started])
     )
     try:
         await asyncio.shield(writing)
     except CallRefused as lost:
+        if case.resumed is None or lost.code in ("frozen", "tool_not_found"):
+            raise  # nothing is on record yet, or it is no other process that took the call away
         raise AlreadyMoved(lost.message, code=lost.code, remedy=lost.remedy) from lost
     except asyncio.CancelledError as cancelled:
         # The start may be on record by now; then so must be that nothing came of it.
@@ -116,7 +120,7 @@ def _refused(case: Case, refusal: RingfenceError) -> Refused:
         code=refusal.code,
         message=clean_output(refusal.message, limit=_MESSAGE_BYTES).text,
         remedy=refusal.remedy,
-        reasons=case.verdict.reasons if case.verdict else (),
+        reasons=case.verdict.reasons if case.verdict and refusal.code != "tool_not_found" else (),
     )
 
 

@@ -9,13 +9,17 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from ringfence.agents.acting import require_binding
 from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.approvals import Approvals
 from ringfence.runtime.audit import Audit
 from ringfence.runtime.case import new_id
 from ringfence.runtime.explaining import Explanation, explained
+from ringfence.runtime.freezes import StopButton
+from ringfence.runtime.grants import StandingGrants
 from ringfence.runtime.invocation import Recorded
 from ringfence.runtime.parts import Parts
+from ringfence.runtime.pins import PinDesk
 from ringfence.runtime.pipeline import Pipeline
 from ringfence.runtime.request import Identity, asked
 from ringfence.runtime.session import Session
@@ -33,6 +37,9 @@ class Runtime:
         self._welcome = Welcome(parts)
         self.approvals = Approvals(parts)
         self.audit = Audit(parts)
+        self.grants = StandingGrants(parts)
+        self.freezes = StopButton(parts)
+        self.pins = PinDesk(parts)
 
     def session(
         self,
@@ -44,7 +51,7 @@ class Runtime:
         typed_by: str | None = None,
     ) -> Session:
         """Open a conversation, or continue one by its id. `typed_by` is whoever makes the calls by hand, if anybody."""
-        self._parts.agent(agent)
+        require_binding(self._parts.agent(agent), binding)
         identity = Identity(
             session=new_id("ses") if id is None else id, agent=agent, binding=binding, user=user, typed_by=typed_by
         )
@@ -65,6 +72,7 @@ class Runtime:
 
     async def status(self, agent: str, *, binding: str | None = None) -> AgentStatus:
         """What this agent can do, and for every tool that it cannot see, why."""
+        await self._parts.board.refresh()
         return agent_status(self._parts.view(self._parts.agent(agent).name, binding))
 
     async def explain(
@@ -78,7 +86,7 @@ class Runtime:
     ) -> Explanation:
         """The decision about a call, with every reason, and nothing run, asked or recorded."""
         identity = Identity(session="explain", agent=agent, binding=binding, user=user, typed_by=None)
-        return explained(self._pipeline, asked(identity, tool, arguments, turn="0"))
+        return await explained(self._pipeline, asked(identity, tool, arguments, turn="0"), parts=self._parts)
 
     def events(self) -> AsyncIterator[dict[str, Any]]:
         """Everything that is put on record from now on, as it is."""

@@ -22,6 +22,8 @@ class AgentStatus:
     agent: str
     binding: str | None
     owner: str | None
+    account: str | None
+    bindings: tuple[str, ...]
     tools: tuple[RegisteredTool, ...]
     hidden: tuple[Hidden, ...]
     errors: tuple[CapabilityValidationError, ...]
@@ -31,6 +33,8 @@ class AgentStatus:
             "agent": self.agent,
             "binding": self.binding,
             "owner": self.owner,
+            "account": self.account,
+            "bindings": list(self.bindings),
             "tools": [tool_document(tool) for tool in self.tools],
             "hidden": [vars(hidden) for hidden in self.hidden],
             "errors": [vars(error) for error in self.errors],
@@ -42,6 +46,8 @@ def agent_status(view: ToolView) -> AgentStatus:
         agent=view.agent.name,
         binding=view.binding,
         owner=view.agent.owner,
+        account=view.acting.account_name,
+        bindings=tuple(each.name for each in view.agent.bindings),
         tools=tuple(view),
         hidden=view.hidden,
         errors=view.errors,

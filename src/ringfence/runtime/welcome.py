@@ -25,6 +25,7 @@ class Welcome:
         await self._parts.store.open_session(
             identity.session, agent=identity.agent, binding=identity.binding, user=identity.user
         )
+        await self._parts.board.refresh()
         events = self._news(identity)
         if events:
             await self._parts.store.append(events)
@@ -49,6 +50,7 @@ class Welcome:
     def _view_built(self, identity: Identity) -> AuditEvent:
         view = self._parts.view(identity.agent, identity.binding)
         body = {
+            "binding": identity.binding,
             "visible": {tool.name: tool.fingerprint for tool in view},
             "hidden": {hidden.tool: hidden.reason for hidden in view.hidden},
         }

@@ -12,6 +12,9 @@ from ringfence.errors import CallRefused, DeclarationRefused, Misuse, RingfenceE
 _RULES: dict[str, type[RingfenceError]] = {
     "in_flight": CallRefused,
     "approval_void": CallRefused,
+    "approval_expired": CallRefused,
+    "frozen": CallRefused,
+    "tool_not_found": CallRefused,
     "vote_refused": VoteRefused,
     "definition_changed": DeclarationRefused,
     "misuse": Misuse,

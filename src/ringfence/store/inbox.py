@@ -54,21 +54,30 @@ class SqliteInbox:
     async def expire_due(
         self, now: datetime, *, tell: Callable[[Approval], Iterable[AuditEvent]]
     ) -> tuple[Approval, ...]:
-        """Move every request whose time is over, and its call, to expired; `tell` makes the events of each."""
+        """Move every request whose time is over, and its call, to expired; one approved and never used is void."""
         at = stamp(now)
 
+        def look(transaction: Transaction) -> tuple[Approval, ...]:
+            return _approvals(transaction, "overdue_approvals", at)
+
         def work(transaction: Transaction) -> tuple[Approval, ...]:
-            due = _approvals(transaction, "overdue_approvals", at)
+            due = look(transaction)
             for approval in due:
-                _resolve(transaction, approval, status=ApprovalStatus.EXPIRED, at=at)
+                _expire(transaction, approval, at=at)
                 transaction.record(tell(approval))
             return due
 
-        return await self._database.write(work, durability="full")
+        # Nearly always nothing is due, and then nothing need be written.
+        return await self._database.write(work, durability="full") if await self._database.read(look) else ()
 
 
 def _resolve(transaction: Transaction, approval: Approval, *, status: ApprovalStatus, at: str) -> None:
     transaction.run("resolve", approval.id, status.value, _CODES.get(status), at)
+
+
+def _expire(transaction: Transaction, approval: Approval, *, at: str) -> None:
+    status = ApprovalStatus.EXPIRED if approval.status is ApprovalStatus.PENDING else ApprovalStatus.VOID
+    transaction.run("resolve", approval.id, status.value, _CODES[ApprovalStatus.EXPIRED], at)
 
 
 def _approval(transaction: Transaction, approval_id: str) -> Approval | None:

@@ -54,13 +54,17 @@ class SqliteJournal:
     ) -> None:
         if warrant.invocation_id != invocation.id:
             raise CallRefused("the warrant is for another call", code="approval_void")
+        if warrant.basis == "standing" and not warrant.grants:
+            raise CallRefused("the warrant rests on no standing grant", code="approval_void")
         at = stamp(self._now())
 
         def work(transaction: Transaction) -> None:
             _propose_or_continue(transaction, invocation, to=Status.RUNNING)
-            transaction.run(
-                "use_warrant", warrant.invocation_id, warrant.basis, warrant.approval_id, warrant.digest, at
-            )
+            for grant in warrant.grants:
+                transaction.run("use_grant", grant, warrant.invocation_id, at)
+            # The uses beside it say that an allowed call rests on standing grants.
+            basis = "allowed" if warrant.basis == "standing" else warrant.basis
+            transaction.run("use_warrant", warrant.invocation_id, basis, warrant.approval_id, warrant.digest, at)
             transaction.record(events)
 
         await self._database.write(work, durability=durability)

@@ -14,12 +14,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ringfence.errors import RingfenceError
 from ringfence.store.anchor import Anchor
+from ringfence.store.bodies import SqliteBodies
 from ringfence.store.database import Database, open_database
+from ringfence.store.freezes import SqliteFreezes
 from ringfence.store.inbox import SqliteInbox
 from ringfence.store.journal import SqliteJournal
 from ringfence.store.pins import SqlitePins
 from ringfence.store.rows import stamp
 from ringfence.store.sessions import SqliteSessions
+from ringfence.store.standing import SqliteGrants
 from ringfence.store.trail import SqliteTrail, has_checkpoints
 
 
@@ -48,14 +51,34 @@ class SqliteStore:
         self.approval = inbox.approval
         self.cast = inbox.cast
         self.expire_due = inbox.expire_due
+        grants = SqliteGrants(database, now=now)
+        self.give = grants.give
+        self.sign = grants.sign
+        self.revoke = grants.revoke
+        self.standing_grant = grants.standing_grant
+        self.standing_grants = grants.standing_grants
+        self.open_grants = grants.open_grants
+        freezes = SqliteFreezes(database, now=now)
+        self.freeze = freezes.freeze
+        self.unfreeze = freezes.unfreeze
+        self.freezes = freezes.freezes
+        self.knows_tool = freezes.knows_tool
         trail = SqliteTrail(database, signing_key=signing_key, anchor=anchor, now=now)
         self.append = trail.append
         self.checkpoint = trail.checkpoint
         self.verify = trail.verify
         self.position = trail.position
         self.links = trail.links
+        self.bundle = trail.bundle
+        bodies = SqliteBodies(database)
+        self.removable = bodies.removable
+        self.remove_bodies = bodies.remove_bodies
         pins = SqlitePins(database, now=now)
         self.pins = pins.pins
+        self.ledger_version = pins.ledger_version
+        self.ledger = pins.ledger
+        self.contracts = pins.contracts
+        self.accept = pins.accept
         self.record_registrations = pins.record_registrations
         self.open_session = SqliteSessions(database, now=now).open_session
 

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ringfence.audit.bundle import bundle_lines
 from ringfence.audit.chain import Head, Link
 from ringfence.audit.checkpoint import Checkpoint, read_statement, sign
 from ringfence.audit.events import AuditEvent
 from ringfence.audit.verify import Report, verify_trail
 from ringfence.errors import TrailUnavailable
+from ringfence.store.accepted import AcceptedPins
 from ringfence.store.anchor import Anchor
 from ringfence.store.database import Database, connect
 from ringfence.store.faults import translated
@@ -64,6 +66,37 @@ class SqliteTrail:
     async def verify(self, *, key: str | None = None) -> Report:
         return await asyncio.to_thread(self._verify, key)
 
+    async def bundle(self, write: Callable[[bytes], object]) -> int:
+        """Sign where the trail stands, then hand over all of it, line by line; gives the number of lines."""
+        await self.checkpoint()
+        return await asyncio.to_thread(self._bundle, write)
+
+    def _bundle(self, write: Callable[[bytes], object]) -> int:
+        named = queries("sqlite")
+        at = stamp(self._now())
+        with self._reading() as connection:
+            checkpoints = list(map(checkpoint_from, connection.execute(named["checkpoints_from"], (0,))))
+            covered = _through(checkpoints[-1] if checkpoints else None)
+            rows = connection.execute(named["links_through"], (covered,))
+            lines = bundle_lines(map(link_from, rows), checkpoints=checkpoints, at=at, key=self._key)
+            count = 0
+            for line in lines:
+                write(line)
+                count += 1
+            return count
+
+    @contextmanager
+    def _reading(self) -> Generator[sqlite3.Connection, None, None]:
+        """The store as it stands at one moment, on a connection that can change nothing."""
+        try:
+            with closing(connect(self._database.path, durability="normal", patience=5)) as connection:
+                connection.text_factory = _strict_text
+                connection.execute("PRAGMA query_only = ON")
+                connection.execute("BEGIN")
+                yield connection
+        except sqlite3.Error as error:
+            raise translated(error) from error
+
     def _checkpoint(self, lane: Lane) -> None:
         if self._anchor is None:
             lane.write(self._sign)
@@ -93,24 +126,19 @@ class SqliteTrail:
     def _verify(self, key: str | None) -> Report:
         # The anchor is read first: a checkpoint is in the store before it is in the anchor, never after.
         anchored = self._anchor.lines() if self._anchor else None
-        try:
-            with closing(connect(self._database.path, durability="normal", patience=5)) as connection:
-                report = self._report(connection, anchored=anchored)
-        except sqlite3.Error as error:
-            raise translated(error) from error
+        with self._reading() as connection:
+            report = self._report(connection, anchored=anchored)
         if key is not None and key != report.key:
             return replace(report, problems=(f"the key is `{report.key}`, not `{key}`", *report.problems))
         return report
 
     def _report(self, connection: sqlite3.Connection, *, anchored: list[str] | None) -> Report:
         named = queries("sqlite")
-        connection.text_factory = _strict_text
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("BEGIN")
         checkpoints = list(map(checkpoint_from, connection.execute(named["checkpoints_from"], (0,))))
         problems: list[str] = []
+        accepted = AcceptedPins()
         report = verify_trail(
-            _ordered(connection.execute(named["links_by_writer"]), problems=problems),
+            _ordered(connection.execute(named["links_by_writer"]), problems=problems, accepted=accepted),
             checkpoints=checkpoints,
             anchor=anchored,
             key=self._key.public_key(),
@@ -118,19 +146,22 @@ class SqliteTrail:
         (strays,) = connection.execute(named["stray_bodies"]).fetchone()
         if strays:
             problems.append(f"{strays} bodies belong to no event: events were removed or moved")
+        problems.extend(accepted.problems(connection.execute(named["pins"])))
         if self._anchor is not None and anchored is None and checkpoints:
             problems.append(f"the anchor `{self._anchor.path}` is missing")
         return replace(report, problems=(*problems, *report.problems))
 
 
-def _ordered(rows: Iterator[tuple[Any, ...]], *, problems: list[str]) -> Iterator[Link]:
-    """Links by writer, noting the first that does not stand after its predecessor."""
+def _ordered(rows: Iterator[tuple[Any, ...]], *, problems: list[str], accepted: AcceptedPins) -> Iterator[Link]:
+    """Links by writer, noting the first that does not stand after its predecessor, and what was said of pins."""
     writer, place = None, 0
     for row in rows:
         if row[1] == writer and row[0] <= place and not problems:
             problems.append(f"event {row[2]} of writer {writer} stands before the one it follows")
         place, writer = row[0], row[1]
-        yield link_from(row)
+        link = link_from(row)
+        accepted.meet(place, link)
+        yield link
 
 
 def _strict_text(raw: bytes) -> str:

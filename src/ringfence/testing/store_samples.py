@@ -15,22 +15,27 @@ import pytest
 
 from ringfence import Network, tool
 from ringfence.approvals.inbox import Approval, ApprovalStatus, Inbox, Vote
+from ringfence.approvals.standing import Grants
 from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent, event
 from ringfence.audit.trail import Trail
 from ringfence.contract.tool import Tool
 from ringfence.errors import CallRefused, RingfenceError
-from ringfence.registry.pins import Offered, Pins
+from ringfence.registry.pins import Offered
 from ringfence.registry.registry import Registry, register
-from ringfence.runtime.invocation import Ending, Invocation, Journal, Status
+from ringfence.runtime.freezing import Freezes
+from ringfence.runtime.invocation import Ending, Invocation, Journal, Status, Voided
+from ringfence.runtime.ledger import PinBook
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 
-class Store(Journal, Inbox, Trail, Pins, Protocol):
+class Store(Journal, Inbox, Trail, PinBook, Grants, Freezes, Protocol):
     """A whole store: the protocols of the stages, and what assembly needs beside them."""
 
-    async def record_registrations(self, registry: Registry, *, events: Sequence[AuditEvent]) -> None: ...
+    async def record_registrations(
+        self, registry: Registry, *, events: Sequence[AuditEvent], tell: Callable[[Voided], AuditEvent] | None = None
+    ) -> None: ...
 
     async def open_session(self, session_id: str, *, agent: str, binding: str | None, user: str | None) -> None: ...
 
@@ -70,7 +75,7 @@ def offered(contract: Tool, *, source_digest: str = "sha256:code", accepted_by: 
 
 async def furnish(store: Store) -> None:
     """Register the two tools that the suite calls."""
-    registry = register([offered(look), offered(send)], pins=await store.pins())
+    registry = register([offered(look), offered(send)], ledger=await store.ledger())
     await store.record_registrations(registry, events=[noted("furnished")])
 
 

@@ -315,18 +315,18 @@ class StoreSuite:
             source_digest="sha256:code",
             trust=Trust.PINNED,
         )
-        moved = register([offered(look, source_digest="sha256:new", accepted_by=None)], pins=await store.pins())
+        moved = register([offered(look, source_digest="sha256:new", accepted_by=None)], ledger=await store.ledger())
         await store.record_registrations(moved, events=[])
         assert (await store.pins())[key] == replace(first, source_digest="sha256:new")
-        changed = register([offered(replace(look, description="Look at two."))], pins=await store.pins())
+        changed = register([offered(replace(look, description="Look at two."))], ledger=await store.ledger())
         assert changed.tools["look"].quarantine == "definition_changed"
         await store.record_registrations(changed, events=[noted("changed")])
         assert (await store.pins())[key] == replace(first, source_digest="sha256:new")
 
     async def test_a_first_sight_that_came_second_is_refused(self, open_store: OpenStore) -> None:
         store = await open_store()
-        mine = register([offered(look)], pins=await store.pins())
-        theirs = register([offered(replace(look, description="Look at two."))], pins=await store.pins())
+        mine = register([offered(look)], ledger=await store.ledger())
+        theirs = register([offered(replace(look, description="Look at two."))], ledger=await store.ledger())
         await store.record_registrations(mine, events=[])
         late = store.record_registrations(theirs, events=[noted("never")])
         assert await refusal(late, DeclarationRefused) == "definition_changed"

@@ -41,6 +41,21 @@ AGENT: dict[str, Any] = {
 }
 
 
+def bound(*names: str, **narrowing: Any) -> dict[str, Any]:
+    """An agent's bindings, all narrowed alike."""
+    pairs = (name.split(":") for name in names)
+    return {"bindings": [{"channel": channel, "instance": instance, **narrowing} for channel, instance in pairs]}
+
+
+def accounts(*names: str, agents: Sequence[str] = ("ana",)) -> dict[str, Any]:
+    """Accounts without credentials, open to these agents."""
+    found: dict[str, Any] = {}
+    for name in names:
+        channel, instance = name.split(":")
+        found.setdefault(channel, {})[instance] = {"agents": list(agents)}
+    return found
+
+
 def config(folder: Path, *, agent: Mapping[str, Any] | None = None, **sections: Any) -> dict[str, Any]:
     """A whole config with state under the folder; `agent` changes the only agent, sections replace others."""
     whole: dict[str, Any] = {

@@ -16,6 +16,8 @@ from tests.acceptance.spine.household import (
     PEOPLE,
     START,
     Clock,
+    accounts,
+    bound,
     completed,
     config,
     open_house,
@@ -93,7 +95,8 @@ async def test_numbers_of_every_size_survive_the_wait(tmp_path: Path, number: fl
 @pytest.mark.req("APR-2")
 async def test_the_card_holds_everything_that_a_vote_is_about(tmp_path: Path) -> None:
     policy = rules(rule("approve", tool="pay", because="money is looked at"))
-    async with open_house(config(tmp_path, policy=policy)) as house:
+    settings = config(tmp_path, agent=bound("chat:one"), accounts=accounts("chat:one"), policy=policy)
+    async with open_house(settings) as house:
         session = house.session(binding="chat:one")
         asked = waiting(await session.call(*PAY))
         (approval,) = await house.runtime.approvals.list()
@@ -101,6 +104,7 @@ async def test_the_card_holds_everything_that_a_vote_is_about(tmp_path: Path) ->
     assert card["arguments"] == '{"amount":5,"to":"shop"}'
     assert (card["approval_id"], card["invocation_id"]) == (asked.approval_id, asked.invocation_id)
     assert (card["session"], card["user"], card["agent"], card["binding"]) == (session.id, "ulla", "ana", "chat:one")
+    assert card["account"] == "chat:one"
     assert (card["tool"], card["safety"], card["egress"], card["posture"]) == ("pay", "financial", "none", "confined")
     assert card["proposers"] == ["carol", "ulla"]
     assert [reason["digest"] is not None for reason in card["reasons"]] == [False, False, True]
@@ -220,7 +224,7 @@ async def test_a_call_of_another_session_cannot_be_resumed(tmp_path: Path) -> No
     async with open_house(config(tmp_path, agents=agents)) as house:
         asked = await house.call(*PAY, id="s1")
         await house.vote(asked, "alice")
-        for stranger in (house.session(), house.session(agent="ben"), house.session(id="s1", binding="chat:one")):
+        for stranger in (house.session(), house.session(agent="ben")):
             refused(await stranger.resume(asked.invocation_id), "approval_void")
         with pytest.raises(Misuse, match="belongs to another"):
             await house.session(id="s1", user="mallory").resume(asked.invocation_id)

@@ -10,7 +10,17 @@ import pytest
 from ringfence.errors import ConfigInvalid, Misuse
 from ringfence.policy import authorize as table
 from ringfence.policy.proposal import Proposal
-from tests.acceptance.spine.household import completed, config, open_house, refused, rule, rules, waiting
+from tests.acceptance.spine.household import (
+    accounts,
+    bound,
+    completed,
+    config,
+    open_house,
+    refused,
+    rule,
+    rules,
+    waiting,
+)
 
 
 @pytest.mark.req("POL-1")
@@ -149,7 +159,9 @@ async def test_a_rule_in_shadow_only_tells_the_trail_what_it_would_have_done(tmp
     [{"agent": "ana"}, {"class": "read"}, {"egress": "none"}, {"binding": "chat:*"}, {"tool": ["nothing", "ec*"]}],
 )
 async def test_a_rule_can_match_on_tool_agent_binding_class_and_egress(tmp_path: Path, match: dict[str, Any]) -> None:
-    async with open_house(config(tmp_path, policy=rules(rule("deny", **match)))) as house:
+    places = ("chat:one", "mail:one")
+    policy = rules(rule("deny", **match))
+    async with open_house(config(tmp_path, agent=bound(*places), accounts=accounts(*places), policy=policy)) as house:
         refused(await house.call("echo", {"text": "x"}, binding="chat:one"), "policy_denied")
         other = await house.call("publish", {"text": "x"}, binding="mail:one")
     assert other.status == ("waiting" if "agent" not in match and "egress" not in match else "refused")

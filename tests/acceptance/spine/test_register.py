@@ -88,12 +88,11 @@ async def test_a_call_that_waited_does_not_run_under_a_changed_contract(tmp_path
         await house.vote(asked, "alice")
     changed = replace(toolbox.publish, description="Publish it everywhere.")
     async with open_house(config(tmp_path), tools=[changed], clock=house.clock) as house:
-        refused(await house.session(id="s1").resume(asked.invocation_id), "tool_not_found")
-        refused(await house.session(id="s1").resume(asked.invocation_id), "tool_not_found")
+        refused(await house.session(id="s1").resume(asked.invocation_id), "approval_void")
+        refused(await house.session(id="s1").call("publish", {"text": "x"}), "tool_not_found")
         assert house.ran == []
-        decisions = await house.events("policy_decision")
-    assert decisions[-1]["body"]["code"] == "tool_not_found"
-    assert decisions[-1]["safety"] == "write"
+        (void,) = await house.events("call_void")
+    assert (void["invocation_id"], void["safety"]) == (asked.invocation_id, "write")
 
 
 @pytest.mark.req("REG-1", "APR-2")

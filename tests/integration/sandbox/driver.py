@@ -11,7 +11,7 @@ from typing import Any
 from ringfence.contract.limits import Limits
 from ringfence.execution.sandbox import Job, RawOutput
 from ringfence.policy.grant import NOTHING
-from ringfence.registry.pins import Offered
+from ringfence.registry.pins import Ledger, Offered
 from ringfence.registry.registry import RegisteredTool, register
 from ringfence.sandbox.describe import Described, Describer
 from ringfence.sandbox.identities import Identities
@@ -47,7 +47,7 @@ class Yard:
             Offered(tool=tool, source=described.source, source_digest=described.digest, accepted_by="test")
             for tool in described.tools
         ]
-        self.tools.update(register(offers, pins={}).tools)
+        self.tools.update(register(offers, ledger=Ledger()).tools)
         return described
 
     def job(

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from ringfence.store import SqliteStore
+from ringfence.testing.standing_suite import StandingSuite
 from ringfence.testing.store_samples import Clock, OpenStore
 from ringfence.testing.store_suite import StoreSuite
 from tests.integration.store.raw import Place
 
 
-@pytest.mark.req("DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5")
-class TestSqlite(StoreSuite):
+@pytest.mark.req("DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5", "APR-8", "OPS-8")
+class TestSqlite(StoreSuite, StandingSuite):
     @pytest.fixture
     async def open_store(self, tmp_path: Path, clock: Clock) -> AsyncIterator[OpenStore]:
         place = Place(folder=tmp_path, clock=clock)

@@ -12,11 +12,20 @@ from typing import Any, Literal
 
 from ringfence.agents.profile import Agent, Permits
 from ringfence.approvals.people import Electorate, Person
+from ringfence.assembly.config.channels import (
+    build_accounts,
+    build_binding,
+    build_profiles,
+    files,
+    network,
+    outbound,
+    processes,
+    secrets,
+)
 from ringfence.assembly.config.folders import from_root, store_file, workspace
 from ringfence.assembly.config.model import AuditFiles, Config, SandboxChoice, SecretPlace, ToolModules
 from ringfence.assembly.config.problems import Report
-from ringfence.assembly.config.texts import read_because, read_duration
-from ringfence.contract.capabilities import Files, Network, Processes, Secrets
+from ringfence.assembly.config.texts import read_because, read_duration, read_retention
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.limits import Limits
 from ringfence.policy.decision import Decision
@@ -37,7 +46,10 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
             modules=tuple(values["tools"]["modules"]),
             path=tuple(from_root(folder, root=root) for folder in values["tools"]["path"]),
         ),
+        pins_code=values["pins"]["code"],
         agents=MappingProxyType({name: _agent(name, values, root=root) for name in values["agents"]}),
+        accounts=build_accounts(values),
+        profiles=build_profiles(values),
         electorate=_electorate(values),
         rules=tuple(map(_rule, rules)),
         rule_ids=tuple(rule.get("id") for rule in rules),
@@ -47,7 +59,9 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
         store_url=values["store"]["url"],
         store_file=store_file(values, root=root),
         audit=AuditFiles(
-            anchor=from_root(audit["anchor"], root=root), signing_key=from_root(audit["signing_key"], root=root)
+            anchor=from_root(audit["anchor"], root=root),
+            signing_key=from_root(audit["signing_key"], root=root),
+            retention=read_retention(audit["retention"]) if "retention" in audit else None,
         ),
         warnings=report.warnings,
         places=report.places,
@@ -61,12 +75,15 @@ def _agent(name: str, values: Values, *, root: Path) -> Agent:
         owner=agent.get("owner"),
         allowed_tools=tuple(agent["allowed_tools"]),
         permits=Permits(
-            network=Network(*agent["network"]["allow"], cidrs=agent["network"]["cidrs"]),
-            secrets=Secrets.permit(*agent["secrets"]["allow"]),
-            files=Files(read=agent["files"]["read"], write=agent["files"]["write"]),
-            processes=Processes(*agent["processes"]["allow"]),
+            network=network(agent["network"]),
+            secrets=secrets(agent["secrets"]),
+            files=files(agent["files"]),
+            processes=processes(agent["processes"]),
         ),
         workspace=str(workspace(name, values, root=root)),
+        outbound=outbound(agent["outbound_allowlist"]),
+        profile=agent.get("profile"),
+        bindings=tuple(map(build_binding, agent["bindings"])),
     )
 
 

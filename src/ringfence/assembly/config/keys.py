@@ -10,12 +10,14 @@ from typing import Any
 from ringfence.assembly.config import texts
 from ringfence.assembly.config.shape import Key, Listing, Named, Number, Open, Record, Shape, Text, Word
 from ringfence.contract.bounds import SAFE_INTEGER
+from ringfence.policy.addresses import address_pattern
 from ringfence.policy.conditions import compile_conditions
 from ringfence.policy.decision import Decision
 
 ROLES = ("approver", "operator", "viewer")
 MODES = ("enforce", "shadow")
 SANDBOXES = ("deny", "local")
+CODE_CHANGES = ("record", "strict")
 _DECISIONS = tuple(decision.word for decision in Decision)
 _MOST = float(SAFE_INTEGER)
 
@@ -56,10 +58,23 @@ def _condition(argument: str, operators: Any) -> None:
     compile_conditions({argument: operators})
 
 
+def _recipients(channel: str, patterns: Any) -> None:
+    for pattern in patterns:
+        if isinstance(pattern, str):
+            address_pattern(pattern, channel=channel)
+
+
+def _narrows(shape: Shape, means: str) -> Key:
+    return Key(shape=shape, means=means)
+
+
 TOOLS = Record(keys={
     "modules": _list(texts.MODULE, "Python modules whose `@tool` functions are registered"),
     "path": _list(texts.HOST_PATH, "folders in which those modules are looked for"),
 })  # fmt: skip
+
+_CODE = "`strict` holds back a tool whose source changed"
+PINS = Record(keys={"code": Key(shape=Word(choices=CODE_CHANGES), means=_CODE, default="record")})
 
 PERSON = Record(keys={
     "roles": _needed(Listing(item=Word(choices=ROLES)), "what the person may do"),
@@ -79,6 +94,19 @@ FILES = Record(keys={
 SECRET_PERMITS = Record(keys={"allow": _list(texts.SECRET_NAME, "secrets the agent's tools may use, by name")})
 BINARIES = Record(keys={"allow": _list(texts.BINARY, "binaries the agent's tools may start")})
 
+OUTBOUND = Named(name=texts.CHANNEL, value=Listing(item=texts.RECIPIENT), check=_recipients)
+
+BINDING = Record(keys={
+    "channel": _needed(texts.CHANNEL, "the kind of channel"),
+    "instance": _needed(texts.INSTANCE, "which one of its kind; with the channel, an account under `accounts`"),
+    "allowed_tools": _list(texts.TOOL_GLOB, "tools that stay visible here; `[]`: all that the agent may see"),
+    "network": _narrows(NETWORK, "hosts that stay reachable here; left out: all of the agent's"),
+    "files": _narrows(FILES, "paths that stay reachable here; left out: all of the agent's"),
+    "secrets": _narrows(SECRET_PERMITS, "secrets that stay usable here; left out: all of the agent's"),
+    "processes": _narrows(BINARIES, "binaries that stay startable here; left out: all of the agent's"),
+    "outbound_allowlist": _narrows(OUTBOUND, "recipients that stay allowed here; left out: all of the agent's"),
+})  # fmt: skip
+
 AGENT = Record(keys={
     "owner": Key(shape=texts.NAME, means="the person answerable for the agent, who never votes on its calls"),
     "allowed_tools": _needed(Listing(item=texts.TOOL_GLOB), "tools the agent may see; `[]` is every one that fits"),
@@ -87,6 +115,9 @@ AGENT = Record(keys={
     "files": _section(FILES, "what the agent's tools may open"),
     "secrets": _section(SECRET_PERMITS, "which secrets the agent's tools may use"),
     "processes": _section(BINARIES, "what the agent's tools may start"),
+    "outbound_allowlist": _section(OUTBOUND, "whom its tools may write to, by channel; no list is nobody"),
+    "profile": Key(shape=texts.NAME, means="a profile under `profiles` that tightens what the agent may call"),
+    "bindings": _records(BINDING, "channels the agent acts on; each narrows, and none is wider than the agent"),
 })  # fmt: skip
 
 MATCH = Record(least=1, keys={
@@ -122,6 +153,22 @@ ROUTES = Record(keys={
     "human": Key(shape=ROUTE, means="who votes where one vote is needed; left out: every approver"),
     "dual": Key(shape=ROUTE, means="who votes where two votes are needed; left out: every approver"),
 })  # fmt: skip
+
+_GROUPS = Named(name=texts.NAME, value=Listing(item=texts.TOOL_GLOB, least=1))
+
+PROFILE = Record(keys={
+    "allow": Key(shape=Listing(item=texts.TOOL_OR_GROUP), means="if given, every other tool is denied"),
+    "deny": _list(texts.TOOL_OR_GROUP, "tools that are denied, also where `allow` has them"),
+    "requires_approval": _list(texts.TOOL_OR_GROUP, "tools that need a vote"),
+    "groups": _section(_GROUPS, "tools under one name, for the lists above: `group:<name>`"),
+})  # fmt: skip
+
+ACCOUNT = Record(keys={
+    "agents": _needed(Listing(item=texts.NAME), "agents that may act with it"),
+    "credential": Key(shape=texts.SECRET_NAME, means="the secret it signs in with; left out: none is needed"),
+})  # fmt: skip
+
+_INSTANCES = Named(name=texts.INSTANCE, value=ACCOUNT)
 
 APPROVALS = Record(keys={
     "expire": Key(shape=texts.DURATION, means="how long a call waits for votes; then it is refused", default="24h"),
@@ -159,6 +206,7 @@ STORE = Record(keys={
 
 AUDIT = Record(keys={
     "anchor": _path("state/anchor.log", "the file that remembers the trail's end, best kept on another disk"),
+    "retention": Key(shape=texts.RETENTION, means="how long the bodies of calls are kept at least; left out: for good"),
     "signing_key": _path("state/audit.key", "the key that signs checkpoints, readable by its owner alone"),
 })  # fmt: skip
 
@@ -167,8 +215,11 @@ POLICY = Record(keys={"rules": _records(RULE, "each adds a reason; the strictest
 FILE = Record(keys={
     "version": _needed(Number(least=1, most=1), "the version of this format: 1"),
     "tools": _section(TOOLS, "where tools come from"),
+    "pins": _section(PINS, "what a changed tool means"),
     "people": _section(Named(name=texts.NAME, value=PERSON), "who may approve and operate"),
+    "accounts": _section(Named(name=texts.CHANNEL, value=_INSTANCES), "channel instances, and who may act with each"),
     "agents": _section(Named(name=texts.NAME, value=AGENT), "who acts, and what each may reach at most"),
+    "profiles": _section(Named(name=texts.NAME, value=PROFILE), "named lists that tighten what agents may call"),
     "policy": _section(POLICY, "what needs a vote, and what is denied"),
     "approvals": _section(APPROVALS, "how votes are given"),
     "secrets": _section(Named(name=texts.SECRET_NAME, value=SECRET), "where each secret's value is found"),

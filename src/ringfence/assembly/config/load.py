@@ -18,6 +18,7 @@ from ringfence.assembly.config.cross import cross_check
 from ringfence.assembly.config.document import MOST_BYTES, read_yaml
 from ringfence.assembly.config.exposure import check_exposure
 from ringfence.assembly.config.from_code import read_mapping
+from ringfence.assembly.config.gauntlet import run_gauntlet
 from ringfence.assembly.config.keys import FILE
 from ringfence.assembly.config.model import Config
 from ringfence.assembly.config.plain import INVALID, is_mapping
@@ -48,6 +49,7 @@ def _understand(value: Any, *, report: Report, root: Path, file: Path | None) ->
         values = check(FILE, value, path=(), report=report)
         if is_mapping(values):
             cross_check(values, report=report)
+            run_gauntlet(values, report=report)
             check_exposure(values, root=root, file=file, report=report)
     report.require_clean()
     return build(values, root=root, file=file, report=report)

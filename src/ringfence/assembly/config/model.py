@@ -12,11 +12,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
+from ringfence.agents.accounts import Accounts
 from ringfence.agents.profile import Agent
 from ringfence.approvals.people import Electorate
 from ringfence.assembly.config.problems import KeyPath, Places, Problem
 from ringfence.contract.limits import Limits
+from ringfence.policy.profiles import Profiles
 from ringfence.policy.rules import Rule
+from ringfence.registry.pins import CodeChange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +50,11 @@ class SandboxChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditFiles:
-    """The files that guard the trail."""
+    """The files that guard the trail, and how long bodies are kept; nothing for `retention` is for good."""
 
     anchor: Path
     signing_key: Path
+    retention: timedelta | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +65,10 @@ class Config:
     file: Path | None
     digest: str
     tools: ToolModules
+    pins_code: CodeChange
     agents: Mapping[str, Agent]
+    accounts: Accounts
+    profiles: Profiles
     electorate: Electorate
     rules: tuple[Rule, ...]
     rule_ids: tuple[str | None, ...]

@@ -17,6 +17,7 @@ from ringfence.contract.safety import Egress, Safety
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LONGEST_WAIT = timedelta(days=366)
+_LONGEST_RETENTION = 36_500
 _SQLITE = "sqlite:///"
 
 
@@ -31,6 +32,14 @@ def read_duration(text: str) -> timedelta:
     if not timedelta() < length <= _LONGEST_WAIT:
         raise TextRefused("not a length of time up to a year; write it like `90s`, `30m`, `24h` or `7d`")
     return length
+
+
+def read_retention(text: str) -> timedelta:
+    """A number of days, like `400d`; at least one, at most a century."""
+    found = re.fullmatch(r"([1-9][0-9]{0,4})d", text)
+    if not found or int(found[1]) > _LONGEST_RETENTION:
+        raise TextRefused("not a number of days up to a century; write it like `400d`")
+    return timedelta(days=int(found[1]))
 
 
 def read_store_file(url: str) -> str:
@@ -72,12 +81,18 @@ def _matches_one_of(words: tuple[str, ...], what: str) -> Text:
 
 
 NAME = Text(says="a name of lower-case letters, digits, `_` and `-`", pattern=r"[a-z][a-z0-9_-]{0,63}")
+CHANNEL = Text(says="a channel like `whatsapp`", pattern=r"[a-z][a-z0-9_-]{0,63}")
+INSTANCE = Text(says="an instance like `sales`", pattern=r"[a-z0-9][a-z0-9_.-]{0,63}")
 TOOL_GLOB = Text(says="a tool's name, or a glob with `*` and `?`", pattern=r"[a-z0-9_*?]{1,128}")
+TOOL_OR_GROUP = Text(
+    says="a tool's name, a glob, or `group:<name>`", pattern=r"[a-z0-9_*?]{1,128}|group:[a-z][a-z0-9_-]{0,63}"
+)
 AGENT_GLOB = Text(says="an agent's name, or a glob with `*` and `?`", pattern=r"[a-z0-9_*?-]{1,128}")
 BINDING_GLOB = Text(says="`channel:instance`, or a glob with `*` and `?`", pattern=r"[^\s\[\]{}!]{1,256}")
 CLASS_GLOB = _matches_one_of(tuple(Safety), "safety class")
 EGRESS_GLOB = _matches_one_of(tuple(Egress), "egress class")
 BECAUSE = Text(says="a sentence", pattern=r"[\s\S]*\S[\s\S]*", check=read_because)
+RECIPIENT = Text(says="an address of the channel, or a glob with `*` and `?`", pattern=r"\S{1,320}")
 ANY_TEXT = Text(says="text")
 MODULE = Text(says="a Python module's dotted name", pattern=r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 HOST = Text(says="`host`, `*.domain` or `host:port`", check=parse)
@@ -88,5 +103,6 @@ SECRET_NAME = Text(says="a name like `SENDGRID_KEY`", pattern=r"[A-Z][A-Z0-9_]{0
 BINARY = Text(says="a name like `git`, or an absolute path", check=Processes)
 VARIABLE = Text(says="an environment variable's name", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
 DURATION = Text(says="a length of time like `24h`", pattern=r"[1-9][0-9]{0,8}[smhd]", check=read_duration)
+RETENTION = Text(says="a number of days like `400d`", pattern=r"[1-9][0-9]{0,4}d", check=read_retention)
 STORE_URL = Text(says="`sqlite:///path`", pattern=r"sqlite:///.+", check=read_store_file)
 ARGUMENT = Text(says="`args.<name>`", pattern=r"args(\.[^.]+)+")

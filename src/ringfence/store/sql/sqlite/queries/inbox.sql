@@ -9,7 +9,9 @@ SELECT * FROM approvals_with_votes WHERE id = ?1
 SELECT * FROM approvals_with_votes WHERE status = 'pending' AND expires_at > ?1 ORDER BY expires_at, id
 
 -- name: overdue_approvals
-SELECT * FROM approvals_with_votes WHERE status = 'pending' AND expires_at <= ?1 ORDER BY expires_at, id
+SELECT a.* FROM approvals_with_votes AS a JOIN invocations AS i ON i.id = a.invocation_id
+WHERE a.expires_at <= ?1 AND (a.status = 'pending' OR (a.status = 'approved' AND i.status = 'queued'))
+ORDER BY a.expires_at, a.id
 
 -- name: vote
 INSERT INTO votes (approval_id, digest, voter, decision, reason, door, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)

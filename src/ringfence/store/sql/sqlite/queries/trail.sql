@@ -22,6 +22,23 @@ SELECT
 FROM audit_events LEFT JOIN audit_bodies ON event = id
 ORDER BY writer, seq
 
+-- name: links_through
+SELECT
+    id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash, body
+FROM audit_events LEFT JOIN audit_bodies ON event = id
+WHERE id <= ?1 ORDER BY writer, seq
+
+-- name: removable_bodies
+SELECT count(*) FROM audit_bodies JOIN audit_events ON id = event WHERE invocation_id IS NOT NULL AND at < ?1
+
+-- name: insert_retention
+INSERT INTO audit_retentions (number, before, by, at)
+SELECT coalesce(max(number), 0) + 1, ?1, ?2, ?3 FROM audit_retentions
+
+-- name: remove_bodies
+DELETE FROM audit_bodies
+WHERE event IN (SELECT id FROM audit_events WHERE invocation_id IS NOT NULL AND at < ?1)
+
 -- name: stray_bodies
 SELECT count(*) FROM audit_bodies WHERE event NOT IN (SELECT id FROM audit_events)
 
