@@ -44,12 +44,11 @@ def tail(count: int, follow: bool, as_json: bool) -> int:
     tell = emit_line if as_json else _say_event
 
     async def work(runtime: Runtime) -> None:
-        coming = runtime.events()
+        if follow:
+            async for event in runtime.audit.follow(last=count):
+                tell(event)
         for event in await runtime.audit.last(count):
             tell(event)
-        if follow:
-            async for event in coming:
-                tell(event)
 
     with_runtime(work, config=records_only(chosen_config()))
     return COMPLETED

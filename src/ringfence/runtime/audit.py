@@ -78,9 +78,9 @@ class Audit:
         end = await self._parts.store.position()
         return [link_document(link) async for _, link in self._parts.store.links(after=max(0, end - count))]
 
-    async def follow(self) -> AsyncIterator[dict[str, Any]]:
-        """Events as they are kept, by whichever process; ends when the caller stops listening."""
-        position = await self._parts.store.position()
+    async def follow(self, *, last: int = 0) -> AsyncIterator[dict[str, Any]]:
+        """The newest events and then, without a gap, those of every process as they are kept; ends with the caller."""
+        position = max(0, await self._parts.store.position() - last)
         wait = _SHORTEST_WAIT
         while True:
             before = position

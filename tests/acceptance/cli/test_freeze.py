@@ -70,7 +70,7 @@ def slow_shop(new_shop: Shop) -> Shop:
 def test_calls_that_run_in_other_processes_end_within_a_second_of_the_freeze(slow_shop: Shop) -> None:
     waiting = slow_shop.asked(900)
     with ExitStack() as stack:
-        trail = stack.enter_context(started(slow_shop, "audit", "tail", "--follow", "-n", "0", "--json"))
+        trail = stack.enter_context(started(slow_shop, "audit", "tail", "--follow", "-n", "200", "--json"))
         stack.callback(trail.kill)
         callers = [started(slow_shop, "call", "ana", "linger", f'{{"name": "{n}"}}', "--json") for n in (1, 2)]
         assert trail.stdout is not None

@@ -9,7 +9,7 @@ import pytest
 
 from ringfence.errors import DeclarationRefused, NameCollision
 from ringfence.registry.integrity import faults
-from ringfence.registry.pins import Change, Offered, Pin, Standing, Trust, standing
+from ringfence.registry.pins import Change, Ledger, Offered, Pin, Standing, Trust, standing
 from ringfence.registry.registry import register
 from tests.acceptance.spine import toolbox
 
@@ -58,13 +58,14 @@ def pinned(trust: Trust = Trust.PINNED) -> Pin:
     ],
 )
 def test_the_table_of_standings(offer: Offered, pin: Pin | None, expected: Standing) -> None:
-    assert standing(offer, pin=pin) == expected
+    ledger = Ledger(pins={} if pin is None else {offer.key: pin})
+    assert standing(offer, ledger=ledger, code="record") == expected
 
 
 @pytest.mark.req("REG-3")
 def test_two_tools_of_one_name_from_two_sources_collide() -> None:
     with pytest.raises(NameCollision):
-        register([offered(), offered(source="code:other")], pins={})
+        register([offered(), offered(source="code:other")], ledger=Ledger())
 
 
 @pytest.mark.parametrize("where", ["title", "description", "default", "examples", "enum"])
@@ -76,7 +77,7 @@ def test_every_string_of_a_schema_that_a_model_reads_is_searched(where: str) -> 
     found = faults(replace(toolbox.echo, input_schema=schema))
     assert [str(fault) for fault in found] == [str(fault) for fault in found if "bidi_control" in str(fault)] != []
     with pytest.raises(DeclarationRefused, match="cannot be registered"):
-        register([offered(tool=replace(toolbox.echo, input_schema=schema))], pins={})
+        register([offered(tool=replace(toolbox.echo, input_schema=schema))], ledger=Ledger())
 
 
 def test_a_hidden_character_in_a_parameters_name_or_in_a_nested_default_is_found() -> None:
