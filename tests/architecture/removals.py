@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.architecture import removals_channels, removals_pins, removals_power
+
 SPINE = "tests/acceptance/spine"
 
 
@@ -26,7 +28,7 @@ def _removal(id_: str, file: str, find: str, put: str, *tests: str) -> Removal:
     return Removal(id=id_, file=file, find=find, put=put, tests=tuple(f"{SPINE}/{test}" for test in tests))
 
 
-REMOVALS: tuple[Removal, ...] = (
+_SPINE_GUARDS: tuple[Removal, ...] = (
     _removal(
         "CON-1",
         "agents/view.py",
@@ -112,13 +114,6 @@ REMOVALS: tuple[Removal, ...] = (
         "test_known_traps.py::test_explicit_paths_are_intersected_at_call_time_too_not_only_at_registration",
     ),
     _removal(
-        "REG-1",
-        "registry/pins.py",
-        'quarantine="definition_changed")',
-        "quarantine=None)",
-        "test_register.py::test_a_changed_contract_is_out_of_use_as_if_it_never_was_and_its_reason_is_in_status",
-    ),
-    _removal(
         "REG-3",
         "registry/registry.py",
         "        names.add(offered.tool.name)\n",
@@ -163,14 +158,14 @@ REMOVALS: tuple[Removal, ...] = (
     _removal(
         "POL-1",
         "policy/decision.py",
-        "return max((reason.decision",
-        "return min((reason.decision",
+        "return max((reason.asks",
+        "return min((reason.asks",
         "test_decide.py::test_every_reason_is_listed_and_the_strictest_decides",
     ),
     _removal(
         "POL-2",
         "policy/conditions.py",
-        "value = arguments.get(name, _ABSENT)\n        return value is _ABSENT or test(value)",
+        "value = arguments.get(name, _ABSENT)\n        return missing if value is _ABSENT else test(value)",
         "value = arguments.get(name, _ABSENT)\n        return value is not _ABSENT and test(value)",
         "test_decide.py::test_leaving_an_argument_out_does_not_dodge_a_rule",
     ),
@@ -194,13 +189,6 @@ REMOVALS: tuple[Removal, ...] = (
         '"grant": proposal.grant.document(),',
         '"grant": [],',
         "test_approve.py::test_a_changed_grant_voids_what_was_approved",
-    ),
-    _removal(
-        "APR-2",
-        "approvals/request.py",
-        '"source_digest": tool.source_digest,',
-        '"source_digest": "",',
-        "test_register.py::test_changed_source_alone_is_recorded_keeps_the_tool_and_voids_what_waited",
     ),
     _removal(
         "APR-2",
@@ -236,13 +224,6 @@ REMOVALS: tuple[Removal, ...] = (
         "if earlier.status is Status.REJECTED:",
         "if False:",
         "test_approve.py::test_a_rejected_call_is_refused_at_once_however_often_it_is_tried_again",
-    ),
-    _removal(
-        "APR-6",
-        "runtime/approving.py",
-        "if parts.now() >= approval.expires_at:",
-        "if False:",
-        "test_approve.py::test_an_approval_that_nobody_used_in_time_expires_too",
     ),
     _removal(
         "SBX-1",
@@ -321,4 +302,12 @@ REMOVALS: tuple[Removal, ...] = (
         put="if False:",
         tests=("tests/unit/testing/test_only_tests.py::test_the_doors_of_this_room_are_shut_outside_a_test_run",),
     ),
+)
+
+_TABLES = (removals_channels.ROWS, removals_power.ROWS, removals_pins.ROWS)
+
+REMOVALS = _SPINE_GUARDS + tuple(
+    Removal(id=id_, file=file, find=find, put=put, tests=tests)
+    for rows in _TABLES
+    for id_, file, find, put, tests in rows
 )
