@@ -129,6 +129,7 @@ def configuration(folder: Path) -> dict[str, Any]:
     return {
         "version": 1,
         "tools": {"modules": ["jail_tools"], "path": [str(Path(__file__).parent)]},
+        "people": {"bench": {"roles": ["operator"]}},
         "agents": {name: {"allowed_tools": ["*"]} for name in agents},
         "sandbox": {"kind": "local"},
         "store": {"url": f"sqlite:///{folder}/ringfence.db"},
