@@ -121,7 +121,7 @@ def _work(jailed: Worker, forked: Worker) -> Iterator[Row]:
         yield Row(
             id="JAIL-5",
             what=f"work inside: {name}",
-            baseline="the same work outside",
+            baseline="the same work in a fresh child outside",
             goal=at_least(goal),
             measured=theirs.p50 / ours.p50,
             detail=f"{ours} beside {theirs}",

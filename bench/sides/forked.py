@@ -59,6 +59,32 @@ class EveryCore:
         return heard, pid
 
 
+class InChild:
+    """Work in a fresh child, timed by the child: as new to its memory as a jailed call is, and not jailed."""
+
+    def __init__(self, name: str, work: Callable[[], float]) -> None:
+        self.name = name
+        self._work = work
+
+    def times(self, calls: int) -> list[int]:
+        return [self._once() for _ in range(calls)]
+
+    def pace(self, seconds: float) -> Pace:
+        taken = self._once()
+        return Pace(1, taken)
+
+    def _once(self) -> int:
+        heard, said = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.write(said, json.dumps(int(self._work() * 1e9)).encode())
+            os._exit(0)
+        os.close(said)
+        taken: int = json.loads(_read_all(heard))
+        os.waitpid(pid, 0)
+        return taken
+
+
 def _read_all(end: int) -> bytes:
     with os.fdopen(end, "rb") as stream:
         return stream.read()
@@ -74,6 +100,6 @@ if __name__ == "__main__":
         {
             "fork": Local(name="fork", function=fork_once),
             "every core": EveryCore(),
-            **{name: Local(name=name, function=function) for name, function in outside.items()},
+            **{name: InChild(name, work) for name, work in outside.items()},
         }
     )
