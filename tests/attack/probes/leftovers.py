@@ -31,7 +31,10 @@ def line_026_special_files(canaries: Canaries) -> Attempt:
 @tool(safety="read")
 def line_027_a_mess(canaries: Canaries) -> Attempt:
     """Leave a scratch that is hard to clean; the second call looks for what the first one left."""
-    if found := sorted(os.listdir(".")):
+    # An installation that lies under the scratch folder is bound there again, so the way to it can be seen.
+    here = os.path.abspath(".") + "/"
+    installed = {place.removeprefix(here).split("/")[0] for place in (*sys.path, sys.prefix) if place.startswith(here)}
+    if found := sorted(set(os.listdir(".")) - installed):
         return _found(found)
     os.mkdir("closed")
     Path("closed", "file").write_text("x", encoding="utf-8")

@@ -20,6 +20,12 @@ from pathlib import Path
 from ringfence import tool
 
 _left: list[str] = []
+# An installation that lies under /tmp is bound there again, so the way to it can be seen.
+_INSTALLED = {Path(place).parts[2] for place in (*sys.path, sys.prefix) if place.startswith("/tmp/")}
+
+
+def _scratch() -> list[str]:
+    return sorted(set(os.listdir("/tmp")) - _INSTALLED)
 
 
 def _told(act: Callable[[], object]) -> str:
@@ -34,8 +40,8 @@ def _told(act: Callable[[], object]) -> str:
 def remember(word: str) -> list[str]:
     """Keep a word in memory, in /tmp, in the environment, in a module; say what was there before."""
     before = list(_left)
-    for path in sorted(Path("/tmp").iterdir()):
-        before.append(f"{path.name}={path.read_text()}")
+    for name in _scratch():
+        before.append(f"{name}={Path('/tmp', name).read_text()}")
     before.append(os.environ.get("LEFT", ""))
     before.append(str(getattr(sys, "left_behind", "")))
     _left.append(word)
@@ -66,7 +72,7 @@ def surroundings() -> dict[str, list[str]]:
         "environment": sorted(f"{name}={value}" for name, value in os.environ.items()),
         "initial environment": [_told(lambda: Path("/proc/self/environ").read_text())],
         "processes": [name for name in os.listdir("/proc") if name.isdigit()],
-        "scratch": sorted(os.listdir("/tmp")),
+        "scratch": _scratch(),
         "ids": [str(os.getpid()), str(os.getppid()), str(os.getuid()), str(os.getgid()), str(os.getgroups())],
         "path": list(sys.path),
         "tool": sorted(os.listdir("/tool")),
