@@ -95,7 +95,10 @@ class Spares:
         self._loop.add_reader(ends.channel.fileno(), self._answered, ends)
 
     def begin(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> Exchange:
-        """Hand the job to a spare."""
+        """Hand the job to a spare; one that was taken while the jail closed serves nobody."""
+        if self._closed is not None:
+            self._discard(spare)
+            raise self._closed
         exchange = Exchange(spare, frames=frames, wall_seconds=wall_seconds, most_output=most_output)
         self._serving[spare.inner_pid] = exchange
         return exchange
