@@ -30,7 +30,6 @@ def draw():
         "choice": "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=24)),
         "system random": f"{SHUFFLED.getrandbits(128):x}",
         "uuid4": uuid.uuid4().hex,
-        "uuid1": uuid.uuid1().hex,
         "urandom": os.urandom(16).hex(),
         "getrandom": os.getrandom(16).hex(),
         "secrets": secrets.token_hex(16),
