@@ -17,10 +17,8 @@ $(STAMP): requirements/dev.txt pyproject.toml
 run: setup
 	@$(BIN)/ringfence tour
 
-# A test of real processes can lose a race beside all others; one that fails again, alone, fails the run.
 test: setup
-	$(BIN)/pytest -q -n auto -m 'not long' tests || \
-	(echo 'what failed is tried once more, alone:' && $(BIN)/pytest -q --last-failed --last-failed-no-failures none -m 'not long' tests)
+	$(BIN)/pytest -q -n auto -m 'not long' tests
 
 test-long: setup
 	$(BIN)/pytest -q -n auto tests

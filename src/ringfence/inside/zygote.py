@@ -24,6 +24,7 @@ from ringfence.inside.describe import tools_of
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import SPARE_FLAGS, filters
 from ringfence.inside.layout import SOURCE_FOLDER, Layout, Order
+from ringfence.inside.rebirth import renew_in_children
 from ringfence.kernel import limits, namespaces, seccomp
 
 SPARE, IMPORT = b"\1", b"\2"
@@ -44,6 +45,7 @@ def run(order: Order, *, channel: int) -> NoReturn:
         wire.send(_CONTROL, wire.pack(wire.Kind.READY))
         requests = iter(lambda: _bear(control, layout=order.layout, tools={}, loop=False), IMPORT)
         deque(requests, maxlen=0)
+        renew_in_children()
         tools = _import(order.module)
         fingerprints = {name: tool.fingerprint for name, tool in tools.items()}
         wire.send(_CONTROL, wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints).encode()))
