@@ -6,12 +6,12 @@ nothing.  Never: judges a whole name (see `names`), or loads its table before th
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+
+from ringfence.sanitise.lookalikes import stored
 
 # Beside UTS #39, which has `m` as `rn`, `1` as `l` and `0` as `O`.
 ADDED: dict[str, tuple[str, str]] = {
@@ -44,14 +44,14 @@ class Table:
 
 @lru_cache(maxsize=1)
 def table() -> Table:
-    stored = json.loads(Path(__file__).with_name("confusables.json").read_text(encoding="ascii"))
-    prototypes = {char: prototype for prototype, chars in stored["prototypes"].items() for char in chars}
+    known = stored()
+    prototypes = {char: prototype for prototype, chars in known["prototypes"].items() for char in chars}
     prototypes.update({char: prototype for char, (prototype, _) in ADDED.items()})
     return Table(
-        unicode=stored["unicode"],
+        unicode=known["unicode"],
         prototypes=prototypes,
-        starts=tuple(start for start, _ in stored["ignorable"]),
-        ends=tuple(end for _, end in stored["ignorable"]),
+        starts=tuple(start for start, _ in known["ignorable"]),
+        ends=tuple(end for _, end in known["ignorable"]),
     )
 
 
