@@ -92,7 +92,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _live("APR-2", _APR, "a vote counts for exactly what the voter was shown, and resuming decides everything anew"),
     _live("APR-3", _APR, "permission to run is used up in the very transaction that starts the call"),
     _live("APR-4", _APR, "whoever proposed a call cannot vote on it, and two votes come from two people"),
-    _live("APR-5", _APR, "a rejection carries a reason to the model and settles that call for the session", partly="arguments that differ in a trifle are another call"),
+    _live("APR-5", _APR, "a rejection carries a reason to the model, settles that call and its like for the session, and three in a row stop the session's calls to the tool", partly="a process that joins a session late knows like calls from the newest 20,000 events; the same call it knows for good"),
     _live("APR-6", _APR, "an approval nobody answered in time is a refusal"),
     _later("APR-7", _APR, "console, REST and signed webhooks are further doors for votes and show the bytes that will run", _NEEDS_CONSOLE),
     _live("APR-8", _APR, "an operator can approve in advance within bounds, for named reasons, until a date", partly="reasons of packs and provenance, which wait for those"),

@@ -17,7 +17,8 @@ import pytest
 from ringfence.assembly import open_runtime
 from ringfence.assembly.assemble import utc_now
 from ringfence.errors import ConfigInvalid, VoteRefused
-from tests.acceptance.spine.household import Clock, completed, config, open_house, refused, rule, rules, waiting
+from ringfence.runtime import Waiting
+from tests.acceptance.spine.household import Clock, House, completed, config, open_house, refused, rule, rules, waiting
 from tests.architecture.source import ROOT
 
 PAY = ("pay", {"to": "shop", "amount": 5})
@@ -152,18 +153,91 @@ async def test_152_what_is_missing_or_broken_refuses(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.req("APR-5")
-async def test_153_a_rejected_call_is_not_asked_again_in_other_clothes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "again",
+    [
+        {"text": "Pay the shop", "weight": 1},
+        {"weight": 1, "text": "Pay the shop"},
+        {"text": "Pay the shop", "weight": 1.0},
+        {"text": "Pay the shop"},
+        {"text": "  pay THE\nshop "},
+        {"text": "Pay the shop!"},
+        {"text": "Pay the \u200bshop"},
+        {"text": "Pаy thе shоp"},
+        {"text": "Ｐａｙ the shop"},
+    ],
+    ids=["same", "order", "float", "default", "space_and_case", "stop", "zero_width", "cyrillic", "full_width"],
+)
+async def test_153_a_rejected_call_is_not_asked_again_in_other_clothes(tmp_path: Path, again: dict[str, Any]) -> None:
+    async with open_house(config(tmp_path)) as house:
+        session = house.session(id="s1")
+        asked = await session.call("publish", {"text": "Pay the shop", "weight": 1})
+        await house.vote(asked, "alice", "reject", "we owe them nothing")
+        told = refused(await session.call("publish", again), "approval_rejected")
+        assert "we owe them nothing" in told.message
+        assert "do not retry" in told.for_model()
+        refused(await session.call("publish", again, idempotency_key="new"), "approval_rejected")
+        assert await house.runtime.approvals.list() == []
+        waiting(await house.session(id="s2").call("publish", again))  # the control: it is settled for that session
+    async with open_house(config(tmp_path)) as another_process:
+        session = another_process.session(id="s1")
+        waiting(await session.call("publish", {"text": "Pay the shop 10"}))  # the control: another call is asked
+        refused(await session.call("publish", again), "approval_rejected")
+
+
+@pytest.mark.req("APR-5")
+@pytest.mark.parametrize("pause", ["none", "another_process"])
+async def test_153_the_third_try_at_a_rejected_call_stops_the_sessions_calls_to_that_tool(
+    tmp_path: Path, pause: str
+) -> None:
+    other = {"text": "something else"}
+    async with open_house(config(tmp_path)) as house:
+        session = house.session(id="s1")
+        asked = await session.call("publish", {"text": "x"})
+        await house.vote(asked, "alice", "reject", "no")
+        for text in ("x", "X"):
+            refused(await session.call("publish", {"text": text}), "approval_rejected")
+        early = waiting(await session.call("publish", other))  # the control: two in a row stop nothing
+        refused(await session.call("publish", {"text": "x."}), "approval_rejected")
+        if pause == "none":
+            await assert_stopped(house, early=early)
+    if pause == "another_process":
+        async with open_house(config(tmp_path)) as house:
+            await assert_stopped(house, early=early)
+
+
+async def assert_stopped(house: House, *, early: Waiting) -> None:
+    """The session gets nowhere with the tool, whatever it asks; a person's yes lets it go on."""
+    session = house.session(id="s1")
+    for text in ("a", "b", "x"):
+        refused(await session.call("publish", {"text": text}), "approval_rejected")
+    assert [each.id for each in await house.runtime.approvals.list()] == [early.approval_id]
+    completed(await session.call("echo", {"text": "another tool"}))
+    waiting(await house.session(id="s2").call("publish", {"text": "another session"}))
+    assert house.ran == ["echo"]
+    await house.vote(early, "alice")
+    waiting(await session.call("publish", {"text": "c"}))
+
+
+@pytest.mark.req("APR-5")
+async def test_153_three_rejections_in_a_row_stop_allowed_calls_of_the_tool_too(tmp_path: Path) -> None:
+    large = rules(rule("approve", tool="echo", when={"args.text": {"glob": "large*"}}))
+    async with open_house(config(tmp_path, policy=large)) as house:
+        session = house.session()
+        for n in range(3):
+            completed(await session.call("echo", {"text": "small"}))
+            asked = await session.call("echo", {"text": f"large {n}"})
+            await house.vote(asked, "alice", "reject", "no")
+        stopped = [refused(await session.call("echo", {"text": text}), "approval_rejected") for text in ("small", "y")]
+        assert {"no more calls of `echo`" in each.message for each in stopped} == {True}
+        assert house.ran == ["echo"] * 3
+
+
+@pytest.mark.req("APR-5")
+async def test_153_an_approval_in_between_begins_the_count_anew(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         session = house.session()
-        asked = await session.call("publish", {"text": "x", "weight": 1})
-        await house.vote(asked, "alice", "reject", "no")
-        again: list[dict[str, Any]] = [
-            {"text": "x", "weight": 1},
-            {"weight": 1, "text": "x"},
-            {"text": "x", "weight": 1.0},
-        ]
-        for arguments in again * 2:
-            refused(await session.call("publish", arguments), "approval_rejected")
-            refused(await session.call("publish", arguments, idempotency_key="new"), "approval_rejected")
-        assert await house.runtime.approvals.list() == []
-        waiting(await session.call("publish", {"text": "y"}))  # the control: another call is asked
+        for n, word in enumerate(("reject", "reject", "approve", "reject", "reject")):
+            asked = await session.call("publish", {"text": f"text {n}"})
+            await house.vote(asked, "alice", word, "a reason")
+        waiting(await session.call("publish", {"text": "one more"}))

@@ -1,7 +1,7 @@
 """How a call gets its warrant: at once, from standing grants, from votes already given, or not yet.
 
 Takes: a case with its verdict.  Gives: a `Warrant`, or `Waiting` with the request on record.
-Never: asks twice for the same call in one session, and never again for one that a person rejected.
+Never: asks twice for the same call in one session, and never again for one that a person rejected, in whatever words.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ async def warrant_or_wait(parts: Parts, case: Case) -> Warrant | Waiting:
     if case.resumed is not None:
         return await _from_votes(parts, case, case.resumed)
     if case.known_verdict.decision is Decision.ALLOW:
+        if parts.rejections.concern(*_whose(case)):
+            await _require_unrejected(parts, case)
         return _allowed(case)
     earlier = await _same_call(parts, case)
     if earlier is None or earlier.approval is None:
@@ -47,8 +49,24 @@ async def warrant_or_wait(parts: Parts, case: Case) -> Warrant | Waiting:
 
 async def _granted_or_ask(parts: Parts, case: Case) -> Warrant | Waiting:
     """Reasons that a standing grant answers ask nobody; what is left does."""
+    await _require_unrejected(parts, case)
     await answer(parts, case)
     return _allowed(case) if case.known_verdict.decision is Decision.ALLOW else await _ask(parts, case)
+
+
+def _whose(case: Case) -> tuple[str, str]:
+    return case.request.identity.session, case.known_tool.name
+
+
+async def _require_unrejected(parts: Parts, case: Case) -> None:
+    """Nobody is asked again about what they rejected, and nobody is asked until they give in."""
+    heard = await parts.rejections.heard(*_whose(case), record=parts.store)
+    if heard.is_enough:
+        said = f"this session makes no more calls of `{case.known_tool.name}`: too many were rejected in a row"
+        raise CallRefused(said, code="approval_rejected", remedy="leave this tool alone; tell the user why")
+    alike = heard.alike(case.known_call.arguments, schema=case.known_tool.tool.input_schema)
+    if alike is not None:
+        raise rejection(alike, what="a call that reads the same")
 
 
 def _allowed(case: Case) -> Warrant:
@@ -99,6 +117,7 @@ async def _ask(parts: Parts, case: Case) -> Waiting:
     )
     events = [case.proposed(), case.decided(), case.asked(approval)]
     await parts.store.ask(case.invocation(), approval=approval, events=events)
+    parts.rejections.asked(*_whose(case))
     return waiting(approval)
 
 
@@ -106,8 +125,8 @@ def waiting(approval: Approval) -> Waiting:
     return Waiting(invocation_id=approval.invocation_id, approval_id=approval.id, votes_needed=approval.votes_needed)
 
 
-def rejection(approval: Approval) -> CallRefused:
+def rejection(approval: Approval, *, what: str = "this call") -> CallRefused:
     """What a model is told when a person said no."""
     said = next((vote.reason for vote in approval.votes if vote.decision == "reject"), None)
     reason = clean_output(said or "no reason is on record", limit=REASON_BYTES).text
-    return CallRefused(f"a person rejected this call: {reason}", code="approval_rejected")
+    return CallRefused(f"a person rejected {what}: {reason}", code="approval_rejected")

@@ -27,6 +27,7 @@ from ringfence.registry.registry import Registry
 from ringfence.runtime.freezing import Freezes
 from ringfence.runtime.invocation import Journal
 from ringfence.runtime.ledger import Board, PinBook
+from ringfence.runtime.rejections import Rejections
 from ringfence.runtime.running import Running
 
 
@@ -73,6 +74,7 @@ class Parts:
     now: Callable[[], datetime]
     existing: frozenset[Requirement]
     running: Running = field(default_factory=Running)
+    rejections: Rejections = field(default_factory=Rejections)
     _views: dict[tuple[str, str | None], tuple[Registry, ToolView]] = field(
         default_factory=dict[tuple[str, str | None], tuple[Registry, ToolView]]
     )
