@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ringfence.kernel import proc
+
 WANTED = ("memory", "pids", "cpuacct")
 _V1_ROOT_REMEDY = "start ringfence in a control group of its own, for example as a systemd service"
 _V2_REMEDY = "start ringfence as a systemd service with `Delegate=yes`, or in a container with its own cgroup tree"
@@ -115,16 +117,16 @@ def read_usage(group: Group) -> Usage:
     memory, pids, cpu = folders.get("memory"), folders.get("pids"), folders.get("cpuacct")
     events, kill = ("memory.oom_control", "oom_kill") if old else ("memory.events", "oom_kill")
     return Usage(
-        peak_memory_bytes=_number(memory and memory / ("memory.max_usage_in_bytes" if old else "memory.peak")),
-        memory_kills=_keyed(memory and memory / events, key=kill),
-        refused_processes=_keyed(pids and pids / "pids.events", key="max"),
-        cpu_microseconds=_cpu_v1(cpu) if old else _keyed(cpu and cpu / "cpu.stat", key="usage_usec"),
+        peak_memory_bytes=_number(memory, name="memory.max_usage_in_bytes" if old else "memory.peak"),
+        memory_kills=_keyed(memory, name=events, key=kill),
+        refused_processes=_keyed(pids, name="pids.events", key="max"),
+        cpu_microseconds=_cpu_v1(cpu) if old else _keyed(cpu, name="cpu.stat", key="usage_usec"),
     )
 
 
 def membership(pid: int) -> frozenset[str]:
     """The paths of the groups that a process is in, as the kernel shows them to this process."""
-    return frozenset(_own_paths(Path(f"/proc/{pid}/cgroup").read_text()).values())
+    return frozenset(_own_paths(proc.read(f"/proc/{pid}/cgroup").decode()).values())
 
 
 def forget_peak(group: Group) -> bool:
@@ -268,19 +270,26 @@ def _write(path: Path, *, text: str) -> None:
         os.close(descriptor)
 
 
-def _number(path: Path | None) -> int | None:
-    return int(path.read_text()) if path and path.exists() else None
+def _text(folder: Path | None, *, name: str) -> str:
+    """What a file of a group says; empty where there is none."""
+    try:
+        return proc.read(f"{folder}/{name}").decode() if folder else ""
+    except FileNotFoundError:
+        return ""
 
 
-def _keyed(path: Path | None, *, key: str) -> int | None:
-    if path is None or not path.exists():
-        return None
-    pairs = dict(line.split() for line in path.read_text().splitlines())
+def _number(folder: Path | None, *, name: str) -> int | None:
+    text = _text(folder, name=name)
+    return int(text) if text else None
+
+
+def _keyed(folder: Path | None, *, name: str, key: str) -> int | None:
+    pairs = dict(line.split() for line in _text(folder, name=name).splitlines())
     return int(pairs[key]) if key in pairs else None
 
 
 def _cpu_v1(folder: Path | None) -> int | None:
-    nanoseconds = _number(folder and folder / "cpuacct.usage")
+    nanoseconds = _number(folder, name="cpuacct.usage")
     return None if nanoseconds is None else nanoseconds // 1000
 
 

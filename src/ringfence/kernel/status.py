@@ -9,7 +9,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_MOST_BYTES = 16_384
+from ringfence.kernel import proc
+
 NAMESPACES = ("user", "mnt", "pid", "net", "ipc", "uts")
 
 
@@ -34,11 +35,7 @@ class ProcessStatus:
 
 def read_status(pid: int) -> ProcessStatus:
     """Read the status of a process; a field that is absent is an error, never a zero."""
-    descriptor = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return parse_status(os.read(descriptor, _MOST_BYTES))
-    finally:
-        os.close(descriptor)
+    return parse_status(proc.read(f"/proc/{pid}/status"))
 
 
 def parse_status(text: bytes) -> ProcessStatus:

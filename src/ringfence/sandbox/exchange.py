@@ -1,7 +1,7 @@
-"""One call's conversation: the job goes out, one frame comes back, and the warden says how the process ended.
+"""One call's conversation: the job goes out, one frame comes back, and the process that sent it ends.
 
 Takes: a confined spare and the frames of a job.  Gives: what was said, printed and measured.  Never: waits longer than
-the deadline, reads more than the bounds, or believes that a process ended before the warden says so.
+the deadline, reads more than the bounds, or believes a reply while the process that sent it still runs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from ringfence.sandbox.spare import Spare
 _CHUNK = 262_144
 _ENVELOPE_BYTES = 65_536
 _SECONDS_TO_DIE = 5.0
-_LOOKS = 4
-_LET_IT_RUN = 0.00003
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +63,7 @@ class Exchange:
         self._record: Record | None = None
         self._used: Used | None = None
         self._measured: Live | None = None
+        self._replied: float | None = None
         self._closed = False
         self._left = memoryview(frames)
         self.over: asyncio.Future[Said] = self._loop.create_future()
@@ -76,6 +75,8 @@ class Exchange:
 
     def stop(self, code: str, message: str) -> None:
         """End the call for a reason of the host's; the first reason stands."""
+        if self._closed:
+            return
         if self._fault is None:
             self._fault = (code, message)
         self.spare.process.kill()
@@ -86,7 +87,7 @@ class Exchange:
     def ended(self, record: Record, *, used: Used | None) -> None:
         """The warden's word: the process is gone, so whatever it said is here by now."""
         self._record, self._used = record, used
-        if self._fault is None:
+        if self._fault is None and not self._closed:
             self._drain()
         self._finish()
 
@@ -121,24 +122,24 @@ class Exchange:
         if not piece:
             self._loop.remove_reader(self._channel)
             self._at_its_end()
-        elif self._measured is None and self._reader.frame() is not None:
-            # It stands still until this side of the channel is closed.
+        elif self._replied is None and self._reader.frame() is not None:
+            self._replied = time.perf_counter()
+            # It stands still until this side of the channel is ended.
             self._measured = measure_live(self.spare.process.pid)
             self.spare.ends.channel.shutdown(socket.SHUT_WR)
 
-    def _at_its_end(self, looks: int = _LOOKS) -> None:
-        """If it waited for the host after its one frame and now is on its way out, there is no need to wait longer."""
-        if self._fault is not None or self._measured is None or self.over.done():
-            return
-        if is_exiting(self.spare.process.pid):
+    def _at_its_end(self) -> None:
+        """A process that waited for the host after its one frame, and whose end the kernel closed, needs no record.
+
+        The kernel closes what a process holds only after the process can run no more. A channel that is closed while
+        its process lives was closed by the tool, and the call goes on until the warden says how it ended.
+        """
+        if self._fault is None and self._measured is not None and is_exiting(self.spare.process.pid):
             while self._drain_printed():
                 continue
-            self._tell("exiting")
-        elif looks:
-            # Between its last two calls a process is on its way out and does not show it yet. It may wait for this
-            # very core, and the shortest timer of the event loop is ten times as long as it needs.
-            time.sleep(_LET_IT_RUN)
-            self._at_its_end(looks - 1)
+            if self._fault is None:
+                self._let_ends_go()
+                self._tell("exiting")
 
     def _printing(self) -> None:
         try:
@@ -178,15 +179,19 @@ class Exchange:
 
     def _finish(self) -> None:
         self._alarm.cancel()
+        self._let_ends_go()
+        self.spare.process.let_go()
+        self._tell("recorded" if self._record else "unknown")
+
+    def _let_ends_go(self) -> None:
         if self._closed:
             return
         self._closed = True
+        self._alarm.cancel()
         self._loop.remove_reader(self._channel)
         self._loop.remove_writer(self._channel)
         self._loop.remove_reader(self.spare.ends.printed)
         self.spare.ends.close()
-        self.spare.process.let_go()
-        self._tell("recorded" if self._record else "unknown")
 
     def _tell(self, ended: Ended) -> None:
         if not self.over.done():
@@ -199,6 +204,6 @@ class Exchange:
                     record=self._record,
                     measured=self._measured,
                     used=self._used,
-                    wall_seconds=time.perf_counter() - self._started,
+                    wall_seconds=(self._replied or time.perf_counter()) - self._started,
                 )
             )

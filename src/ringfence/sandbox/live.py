@@ -1,17 +1,18 @@
-"""What the kernel shows of a process that is still there: what it used, and whether it is on its way out.
+"""What the kernel shows of a process that is still there: what it has used, and whether it is on its way out.
 
 Takes: a pid that is held by a descriptor.  Gives: numbers of the kernel's.  Never: asks the process.
 """
 
 from __future__ import annotations
 
-import os
+import time
 from dataclasses import dataclass
 
-_MOST_BYTES = 4_096
+from ringfence.kernel import proc
+
+_SCHEDULED_TIME = 2
 _EXITING = 0x4  # PF_EXITING: set first when a process exits, and never taken back
-_FLAGS, _USER_TICKS, _SYSTEM_TICKS, _THREADS, _EXIT_CODE = 6, 11, 12, 17, 49
-_TICK = 1 / os.sysconf("SC_CLK_TCK")
+_FLAGS, _THREADS, _EXIT_CODE = 6, 17, 49
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,19 +26,19 @@ class Live:
 def measure_live(pid: int) -> Live | None:
     """CPU time of all its threads and the most memory it ever held; None where it is gone or going."""
     try:
-        fields = _stat(pid)
-        if int(fields[_FLAGS]) & _EXITING:
-            return None
-        run_time = int(_read(f"/proc/{pid}/schedstat").split()[0]) / 1_000_000_000
-        status = _read(f"/proc/{pid}/status")
-    except (OSError, IndexError):
+        cpu_seconds = time.clock_gettime(_cpu_clock(pid))
+        status = proc.read(f"/proc/{pid}/status")
+    except OSError:
         return None
-    # The first is exact and knows the main thread alone; the second is coarse and knows them all.
-    ticks = (int(fields[_USER_TICKS]) + int(fields[_SYSTEM_TICKS])) * _TICK
     _, found, rest = status.partition(b"\nVmHWM:")
     if not found:
         return None
-    return Live(cpu_seconds=max(run_time, ticks), peak_memory_bytes=int(rest.split(None, 1)[0]) * 1024)
+    return Live(cpu_seconds=cpu_seconds, peak_memory_bytes=int(rest.split(None, 1)[0]) * 1024)
+
+
+def _cpu_clock(pid: int) -> int:
+    """The number of the clock that counts what a process and all its threads ran, as clock_getcpuclockid(3) gives."""
+    return (~pid << 3) | _SCHEDULED_TIME
 
 
 def is_exiting(pid: int) -> bool:
@@ -46,21 +47,9 @@ def is_exiting(pid: int) -> bool:
     The kernel shows the exit code to root alone; to others it is 0 until the warden tells.
     """
     try:
-        fields = _stat(pid)
+        # A process chooses its own name, so the fields count from the last bracket.
+        fields = proc.read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except OSError:
         return False
     flags, threads, code = (int(fields[at]) for at in (_FLAGS, _THREADS, _EXIT_CODE))
     return bool(flags & _EXITING) and threads <= 1 and code == 0
-
-
-def _stat(pid: int) -> list[bytes]:
-    # A process chooses its own name, so the fields count from the last bracket.
-    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-
-
-def _read(path: str) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return os.read(descriptor, _MOST_BYTES)
-    finally:
-        os.close(descriptor)

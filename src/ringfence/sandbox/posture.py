@@ -16,6 +16,7 @@ from ringfence.contract.fingerprint import fingerprint
 from ringfence.errors import CallRefused
 from ringfence.inside.layout import INNER_ID, SCRATCH
 from ringfence.inside.measure import TRIES
+from ringfence.kernel import proc
 from ringfence.kernel.status import ProcessStatus, read_namespaces, read_status
 
 _FILTER_MODE = 2
@@ -86,8 +87,7 @@ class Posture:
 
 def sight(pid: int) -> Sighting:
     """Read a process from outside."""
-    with open(f"/proc/{pid}/uid_map", encoding="ascii") as table:
-        uid_map = " ".join(table.read().split())
+    uid_map = b" ".join(proc.read(f"/proc/{pid}/uid_map").split()).decode()
     return Sighting(pid=pid, status=read_status(pid), namespaces=namespaces_of(pid), uid_map=uid_map)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import mmap
 
+from ringfence.kernel import proc
 from ringfence.sandbox.exchange import Exchange
 
 _SECONDS = 0.05
@@ -24,8 +25,7 @@ def watch_memory(exchange: Exchange, *, most: int) -> None:
 def private_bytes(pid: int) -> int:
     """The memory that this process alone holds; 0 where it is gone."""
     try:
-        with open(f"/proc/{pid}/statm", encoding="ascii") as table:
-            resident, shared = map(int, table.read().split()[1:3])
+        resident, shared = map(int, proc.read(f"/proc/{pid}/statm").split()[1:3])
     except (FileNotFoundError, ProcessLookupError):
         return 0
     return (resident - shared) * mmap.PAGESIZE
