@@ -6,8 +6,8 @@ Never: carries a raw byte of a tool's output.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias, cast
 
 from ringfence.contract.fingerprint import canonical
 from ringfence.errors import CODES, Audience
@@ -16,11 +16,21 @@ from ringfence.sanitise import Finding, frame, new_boundary
 
 
 @dataclass(frozen=True, kw_only=True)
-class Completed:
+class _Told:
+    """What every outcome has: a word for it, the call it is about, and one way to become plain data."""
+
+    status: ClassVar[str]
+    invocation_id: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"status": self.status, **{each.name: _plain(getattr(self, each.name)) for each in fields(self)}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completed(_Told):
     """The tool ran; `output` is validated, cleaned, plain JSON data."""
 
     status: ClassVar[str] = "completed"
-    invocation_id: str
     output: Any
     text: str
     findings: tuple[Finding, ...] = ()
@@ -29,23 +39,12 @@ class Completed:
     def for_model(self) -> str:
         return frame(self.text, boundary=new_boundary())
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "status": self.status,
-            "invocation_id": self.invocation_id,
-            "output": self.output,
-            "text": self.text,
-            "findings": [finding_document(finding) for finding in self.findings],
-            "effects": self.effects,
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
-class Waiting:
+class Waiting(_Told):
     """The call needs votes; any process can resume it once they are given."""
 
     status: ClassVar[str] = "waiting"
-    invocation_id: str
     approval_id: str
     votes_needed: int
 
@@ -53,21 +52,12 @@ class Waiting:
         people = "a person" if self.votes_needed == 1 else f"{self.votes_needed} people"
         return _said(f"this call waits for {people} to approve it; do not repeat it meanwhile", status=self.status)
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "status": self.status,
-            "invocation_id": self.invocation_id,
-            "approval_id": self.approval_id,
-            "votes_needed": self.votes_needed,
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
-class Refused:
+class Refused(_Told):
     """No tool code ran for this call."""
 
     status: ClassVar[str] = "refused"
-    invocation_id: str
     code: str
     message: str
     remedy: str
@@ -76,23 +66,12 @@ class Refused:
     def for_model(self) -> str:
         return _said(self.message, self.code, _advice(self.code, self.remedy), status=self.status)
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "status": self.status,
-            "invocation_id": self.invocation_id,
-            "code": self.code,
-            "message": self.message,
-            "remedy": self.remedy,
-            "reasons": [reason.document() for reason in self.reasons],
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
-class Failed:
+class Failed(_Told):
     """The call was started and did not end in a valid reply."""
 
     status: ClassVar[str] = "failed"
-    invocation_id: str
     code: str
     message: str
     remedy: str
@@ -101,16 +80,6 @@ class Failed:
     def for_model(self) -> str:
         notes = (self.code, _advice(self.code, self.remedy))
         return frame(self.message, boundary=new_boundary(), label=self.status, notes=notes)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "status": self.status,
-            "invocation_id": self.invocation_id,
-            "code": self.code,
-            "message": self.message,
-            "remedy": self.remedy,
-            "effects": self.effects,
-        }
 
 
 Outcome: TypeAlias = Completed | Waiting | Refused | Failed
@@ -123,6 +92,14 @@ def model_text(output: Any) -> str:
 
 def finding_document(finding: Finding) -> dict[str, Any]:
     return {"kind": finding.kind, "span": list(finding.span), "severity": finding.severity.name.lower()}
+
+
+def _plain(value: Any) -> Any:
+    """A field as JSON has it; findings and reasons are tuples of records, all else is plain already."""
+    if not isinstance(value, tuple):
+        return value
+    records = cast("tuple[Finding | Reason, ...]", value)
+    return [finding_document(each) if isinstance(each, Finding) else each.document() for each in records]
 
 
 def _said(*notes: str, status: str) -> str:
