@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
+from json.encoder import encode_basestring
 from typing import Any
 
 from ringfence.audit.events import AuditEvent
@@ -44,45 +45,39 @@ class Link:
     body: str | None
 
 
+_FIELDS = tuple(field.name for field in fields(Link))
+
+
+def entry(event: AuditEvent, *, writer: str, seq: int, previous: str) -> tuple[Any, ...]:
+    """The next link of a chain, as a row of the fields of `Link` in their order."""
+    body = spell(event.body)
+    about = (event.kind, event.agent, event.tool, event.safety, event.invocation_id)
+    facts = (event.at.isoformat(timespec="microseconds"), *about, sha256(body), previous)
+    return (writer, seq, *facts, _sealed(writer, seq, facts), body)
+
+
 def link(event: AuditEvent, *, head: Head) -> Link:
     """The next link of a chain."""
-    body = spell(event.body)
-    unsealed = Link(
-        writer=head.writer,
-        seq=head.seq + 1,
-        at=event.at.isoformat(timespec="microseconds"),
-        kind=event.kind,
-        agent=event.agent,
-        tool=event.tool,
-        safety=event.safety,
-        invocation_id=event.invocation_id,
-        body_digest=sha256(body),
-        previous=head.hash,
-        hash="",
-        body=body,
-    )
-    return replace(unsealed, hash=seal(unsealed))
+    row = entry(event, writer=head.writer, seq=head.seq + 1, previous=head.hash)
+    return Link(**dict(zip(_FIELDS, row, strict=True)))
 
 
-def seal(unsealed: Link) -> str:
+def seal(link: Link) -> str:
     """The hash over everything a link says, the hash before it included."""
-    return sha256(
-        spell(
-            [
-                _VERSION,
-                unsealed.writer,
-                unsealed.seq,
-                unsealed.at,
-                unsealed.kind,
-                unsealed.agent,
-                unsealed.tool,
-                unsealed.safety,
-                unsealed.invocation_id,
-                unsealed.body_digest,
-                unsealed.previous,
-            ]
-        )
-    )
+    about = (link.kind, link.agent, link.tool, link.safety, link.invocation_id)
+    return _sealed(link.writer, link.seq, (link.at, *about, link.body_digest, link.previous))
+
+
+def _sealed(writer: str, seq: int, facts: tuple[str | None, ...]) -> str:
+    """The hash of `spell([version, writer, seq, *facts])`, put together by hand: it is made for every event."""
+    words = ",".join([_spell_word(fact) for fact in facts])
+    return sha256(f"[{_VERSION},{_spell_word(writer)},{seq if type(seq) is int else spell(seq)},{words}]")
+
+
+def _spell_word(word: str | None) -> str:
+    if word is None:
+        return "null"
+    return encode_basestring(word) if type(word) is str else spell(word)
 
 
 def head_of(last: Link) -> Head:

@@ -118,7 +118,10 @@ class Journal(Protocol):
         durability: Literal["normal", "full"],
         events: Sequence[AuditEvent],
     ) -> None:
-        """proposed or queued → running, consuming the warrant; `full` means on disk before this returns."""
+        """proposed or queued → running, consuming the warrant; `full` means on disk before this returns.
+
+        Whoever is cancelled while it waits here is told so once the move is made or undone, never in between.
+        """
         ...
 
     async def finish(

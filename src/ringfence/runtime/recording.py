@@ -46,26 +46,22 @@ async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
     started = case.started(warrant, sandbox=parts.sandbox.name, at=parts.now())
     before = [] if case.resumed else [case.proposed(), case.decided()]
     before += used_grants(case, at=parts.now())
-    writing = asyncio.ensure_future(
-        parts.store.start(case.invocation(), warrant=warrant, durability=_durability(case), events=[*before, started])
-    )
     try:
-        await asyncio.shield(writing)
+        await parts.store.start(
+            case.invocation(), warrant=warrant, durability=_durability(case), events=[*before, started]
+        )
     except CallRefused as lost:
         if case.resumed is None or lost.code in ("frozen", "tool_not_found"):
             raise  # nothing is on record yet, or it is no other process that took the call away
         raise AlreadyMoved(lost.message, code=lost.code, remedy=lost.remedy) from lost
     except asyncio.CancelledError as cancelled:
         # The start may be on record by now; then so must be that nothing came of it.
-        await asyncio.shield(_record_unstarted(parts, case, writing, cancelled))
+        await asyncio.shield(_record_unstarted(parts, case, cancelled))
         raise
 
 
-async def _record_unstarted(
-    parts: Parts, case: Case, writing: asyncio.Future[None], cancelled: asyncio.CancelledError
-) -> None:
+async def _record_unstarted(parts: Parts, case: Case, cancelled: asyncio.CancelledError) -> None:
     try:
-        await writing
         await _write_failure(parts, case, cancelled, doubt="none")
     except Exception:
         _log.exception("the cancellation of call %s could not be recorded", case.id)

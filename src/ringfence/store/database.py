@@ -13,6 +13,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
@@ -89,7 +90,7 @@ class Database:
         except RuntimeError as error:
             raise TrailUnavailable("the store is closed") from error
         try:
-            return await waiting
+            return await _settled(waiting)
         except Busy as busy:
             raise TrailUnavailable("the store is held by another process for too long") from busy
 
@@ -116,6 +117,17 @@ class Database:
         for lane in (self.loop_lane, self.writer_lane, self.upkeep_lane):
             lane.close()
         self._wal.close()
+
+
+async def _settled(waiting: asyncio.Future[T]) -> T:
+    """The result; whoever is cancelled meanwhile is told so once the work is done or undone, never in between."""
+    try:
+        return await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        while not waiting.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([waiting])
+        raise
 
 
 def open_database(path: Path, *, at: str, patience: float) -> Database:

@@ -12,12 +12,13 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ringfence.audit.chain import Head, Link, head_of, link
+from ringfence.audit.chain import Head, entry
 from ringfence.audit.events import AuditEvent
 from ringfence.store.faults import Busy, is_busy, translated
 from ringfence.store.queries import queries
 
 T = TypeVar("T")
+_HASH = -2
 
 
 class Transaction:
@@ -35,34 +36,21 @@ class Transaction:
 
     def record(self, events: Iterable[AuditEvent]) -> None:
         """Chain events to this writer's head and keep them."""
-        links: list[Link] = []
-        for event in events:
-            links.append(link(event, head=self.head))
-            self.head = head_of(links[-1])
-        if not links:
+        writer, first, last = self.head.writer, self.head.seq + 1, self.head.hash
+        rows: list[tuple[Any, ...]] = []
+        for seq, event in enumerate(events, start=first):
+            rows.append(entry(event, writer=writer, seq=seq, previous=last))
+            last = rows[-1][_HASH]
+        if not rows:
             return
-        (last,) = self.run("last_event").fetchone()
-        rows = [_row(each, number=last + place) for place, each in enumerate(links, start=1)]
-        self._connection.executemany(self._named["insert_event"], rows)
-        bodies = [(row[0], each.body) for row, each in zip(rows, links, strict=True)]
-        self._connection.executemany(self._named["insert_body"], bodies)
-
-
-def _row(each: Link, *, number: int) -> tuple[Any, ...]:
-    return (
-        number,
-        each.writer,
-        each.seq,
-        each.at,
-        each.kind,
-        each.agent,
-        each.tool,
-        each.safety,
-        each.invocation_id,
-        each.body_digest,
-        each.previous,
-        each.hash,
-    )
+        self.head = Head(writer=writer, seq=first + len(rows) - 1, hash=last)
+        (place,) = self.run("last_event").fetchone()
+        self._connection.executemany(
+            self._named["insert_event"], [(n, *row[:-1]) for n, row in enumerate(rows, place + 1)]
+        )
+        self._connection.executemany(
+            self._named["insert_body"], [(n, row[-1]) for n, row in enumerate(rows, place + 1)]
+        )
 
 
 class Lane:

@@ -69,7 +69,9 @@ def propose(connection: sqlite3.Connection, **changes: Any) -> None:
 async def test_the_trigger_lists_the_moves_that_the_code_knows(store: SqliteStore, place: Place) -> None:
     with place.raw() as raw:
         (sql,) = raw.execute("SELECT sql FROM sqlite_master WHERE name = 'invocations_move'").fetchone()
-    listed = {tuple(pair.split(">")) for pair in re.findall(r"'(\w+>\w+)'", sql)}
+    (cases,) = re.findall(r"WHEN CASE OLD.status(.*?)END IS NOT 1", sql, flags=re.DOTALL)
+    arms = re.findall(r"WHEN '(\w+)' THEN(.*?)(?=WHEN|\Z)", cases, flags=re.DOTALL)
+    listed = {(was, to) for was, targets in arms for to in re.findall(r"NEW.status = '(\w+)'", targets)}
     assert listed == {(was.value, to.value) for was, targets in MOVES.items() for to in targets}
 
 

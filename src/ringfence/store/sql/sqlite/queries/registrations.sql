@@ -55,5 +55,6 @@ SELECT document FROM tools WHERE name = ?1 AND fingerprint = ?2
 -- name: waiting_calls
 SELECT id, agent, (SELECT safety_class FROM tools WHERE name = ?1 AND tools.fingerprint = ?2)
 FROM invocations
-WHERE tool = ?1 AND fingerprint = ?2 AND source_digest IS NOT ?3 AND status IN ('pending', 'queued')
+WHERE tool = ?1 AND fingerprint = ?2 AND source_digest IS NOT ?3
+    AND approval_status IS NOT NULL AND status IN ('pending', 'queued')
 ORDER BY number
