@@ -44,6 +44,13 @@ KINDS: dict[str, Kind] = {
     "tag_character": Kind(_HIGH, "removed, except in the three emoji flags", "tag characters spell invisible ASCII that a model can read"),
     "variation_selector": Kind(_HIGH, "removed where its base has no such variant", "256 invisible selectors carry a byte each"),
     "zero_width": Kind(_MEDIUM, "removed where script or emoji does not need it", "characters without width split words for a filter and carry hidden bits"),
+    "role_token": Kind(_HIGH, "`[role token: name]`", "chat-template tokens and turn labels make a model believe that somebody else is speaking"),
+    "markdown_fetch": Kind(_MEDIUM, "shown as text, target and all", "an image is fetched when it is shown and a link when it is touched; both carry data out in the address"),
+    "markdown_hidden": Kind(_HIGH, "`[hidden comment: N characters]`, or shown as text", "comments and reference definitions are read by a model and shown to no person"),
+    "html": Kind(_MEDIUM, "`<` becomes `&lt;`", "elements fetch, hide and restyle; a model needs none of them"),
+    "credential": Kind(_HIGH, "`[redacted: NAME]`", "whoever reads a credential can use it, and a model repeats what it reads"),
+    "injection": Kind(_HIGH, "kept as it is", "text that addresses the model: it sets orders aside, gives new ones, or asks for what is not its to give"),
+    "poisoning": Kind(_HIGH, "kept as it is", "a description that does more than describe: it hides, steers other tools, or sends things away"),
     "truncated": Kind(_INFO, "`[truncated: N bytes]`", "the text was longer than its limit; N bytes were cut"),
 }  # fmt: skip
 

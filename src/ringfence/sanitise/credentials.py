@@ -1,0 +1,115 @@
+"""No credential is left in the text: each becomes a marker that says what stood there.
+
+Takes: text.  Gives: edits that replace tokens, keys and passwords, by their own spelling or by their place.
+Never: replaces a marker; looks at a text in more than linear time.
+
+RE2 searches the whole text for every row at once; only what it finds is looked at row by row. It sees one byte for each
+character, since no row holds anything but ASCII, so positions need no translation.
+
+INVARIANT: what is replaced ends where no letter or digit follows, and a value never touches a bracket. So what stands beside a
+marker is judged as it was beside the credential, and a second pass finds nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from ringfence.sanitise import credential_formats, credential_formats_l_to_z, credential_shapes
+from ringfence.sanitise.credential_contexts import CONTEXTS, Context
+from ringfence.sanitise.credential_format import Format
+from ringfence.sanitise.credential_shapes import PRIVATE_KEY
+from ringfence.sanitise.edits import Edit
+from ringfence.sanitise.randomness import is_drawn, is_placeholder
+
+FORMATS: tuple[Format, ...] = (
+    *credential_shapes.FORMATS,
+    *credential_formats.FORMATS,
+    *credential_formats_l_to_z.FORMATS,
+)
+KIND = "credential"
+
+_MEMORY = 64 << 20
+_KEY_EDGE = re.compile(r"-----(?:BEGIN|(END[ A-Z0-9_-]{0,60}-----))")
+_KEY_LINES = re.compile(r"(?:(?:\s|\\[rn])*[A-Za-z0-9+/=]{16,}){0,400}")
+_WORD = re.compile(r"\w*", re.ASCII)
+_LONGEST_KEY = 32_768
+_LONG = 16
+
+
+def redacted(text: str) -> Sequence[Edit]:
+    """Every credential, replaced by a marker."""
+    seen = text.encode("ascii", errors="replace")
+    spelled = list(_spelled(text, seen))
+    placed = list(_placed(text, seen, taken=spelled))
+    return sorted(spelled + placed) if placed else spelled
+
+
+def _spelled(text: str, seen: bytes) -> Iterator[Edit]:
+    end = 0
+    for hit in _scanner(tuple(row.pattern for row in FORMATS)).finditer(seen):
+        if hit.start() >= end and (match := _rows().match(text, hit.start())):
+            name = FORMATS[int((match.lastgroup or "_0")[1:])].id
+            end = _end_of_word(text, _end_of_key(text, match.end()) if name == PRIVATE_KEY else match.end())
+            yield _edit(match.start(), end, name)
+
+
+def _placed(text: str, seen: bytes, *, taken: Sequence[Edit]) -> Iterator[Edit]:
+    starts = [edit.start for edit in taken]
+    for hit in _scanner(tuple(row.pattern for row in CONTEXTS)).finditer(seen):
+        match = _places().match(text, hit.start())
+        if match is None or match.lastindex is None:
+            continue
+        row, (start, end) = CONTEXTS[match.lastindex - 1], match.span(match.lastindex)
+        before = bisect_right(starts, end - 1) - 1
+        free = before < 0 or taken[before].end <= start
+        if free and text[end : end + 1] not in ("[", "(") and _counts(row, match[match.lastindex]):
+            yield _edit(start, end, row.id)
+
+
+def _counts(row: Context, value: str) -> bool:
+    if row.doubt == "any":
+        return not is_placeholder(value)
+    return is_drawn(value) and (row.doubt == "random" or len(value) >= _LONG)
+
+
+def _end_of_key(text: str, start: int) -> int:
+    """Where a private key ends: at its last line, or where its lines of base64 stop."""
+    edge = _KEY_EDGE.search(text, start, start + _LONGEST_KEY)
+    if edge is not None and edge[1]:
+        return edge.end()
+    lines = _KEY_LINES.match(text, start, edge.start() if edge else len(text))
+    return lines.end() if lines else start
+
+
+def _end_of_word(text: str, at: int) -> int:
+    rest = _WORD.match(text, at)
+    return rest.end() if rest else at
+
+
+def _edit(start: int, end: int, name: str) -> Edit:
+    return Edit(start, end, KIND, f"[redacted: {name}]", name)
+
+
+@cache
+def _scanner(patterns: tuple[str, ...]) -> Any:
+    """All rows as one search; made at the first text, since loading RE2 would be felt at every start."""
+    import re2  # noqa: PLC0415
+
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.never_capture = True
+    return re2.compile("|".join(patterns).encode(), options)
+
+
+@cache
+def _rows() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<_{at}>{row.pattern})" for at, row in enumerate(FORMATS)), re.ASCII)
+
+
+@cache
+def _places() -> re.Pattern[str]:
+    return re.compile("|".join(row.pattern for row in CONTEXTS), re.ASCII)

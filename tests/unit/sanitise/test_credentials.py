@@ -1,0 +1,77 @@
+"""Credentials become markers, by their spelling and by their place; everything else stays."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ringfence.sanitise.credential_contexts import CONTEXTS
+from ringfence.sanitise.credential_format import written_out
+from ringfence.sanitise.credentials import FORMATS, redacted
+from ringfence.sanitise.edits import applied
+
+pytestmark = pytest.mark.req("SAN-1", "SAN-2")
+
+ROWS = [*((row.id, row.reason, row.found, row.passed) for row in (*FORMATS, *CONTEXTS))]
+EXAMPLES = [written_out(found) for _, _, found, _ in ROWS]
+
+
+def clean(text: str) -> str:
+    return applied(text, redacted(text))
+
+
+@pytest.mark.parametrize(("name", "reason", "found", "passed"), ROWS, ids=[row[0] for row in ROWS])
+def test_a_row_finds_its_example_and_passes_its_near_miss(name: str, reason: str, found: str, passed: str) -> None:
+    assert reason
+    edits = redacted(f"before {written_out(found)} after")
+    assert [edit.detail for edit in edits] == [name]
+    assert redacted(f"before {written_out(passed)} after") == []
+
+
+def test_no_two_rows_share_an_id() -> None:
+    ids = [row[0] for row in ROWS]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_private_key_goes_with_its_body_and_what_follows_stays() -> None:
+    key = written_out("-----BEGIN OPENSSH PRIVATE KEY-----\n<64>\n<64>\n<20>==\n-----END OPENSSH PRIVATE KEY-----")
+    assert clean(f"a\n{key}\nb") == "a\n[redacted: private-key]\nb"
+
+
+def test_a_private_key_that_is_cut_short_loses_its_lines() -> None:
+    assert (
+        clean(written_out("-----BEGIN PRIVATE KEY-----\n<64>\n<64>\nplain words"))
+        == "[redacted: private-key]\nplain words"
+    )
+
+
+def test_only_the_password_of_an_address_goes() -> None:
+    assert clean("see postgres://app:s3cr3tw0rd@db/x now") == "see postgres://app:[redacted: password-in-url]@db/x now"
+
+
+def test_a_reference_to_a_secret_is_not_a_secret() -> None:
+    for text in (
+        'token = os.environ["TOKEN"]',
+        "password: ${DB_PASSWORD_V2}",
+        "secret={{ vault.path2.secret9 }}",
+        "api_key = get_api_key_v2(",
+        "token: process.env.API_TOKEN_2",
+        "https://user:password@host",
+    ):
+        assert redacted(text) == [], text
+
+
+PIECES = st.one_of(
+    st.sampled_from(EXAMPLES),
+    st.sampled_from(
+        ["token", "=", ": ", "key", '"', "]", "[", " ", "password", "://", "a:", "@", "-", "Bearer ", "x1Y2z3A4b5"]
+    ),
+    st.text(max_size=6),
+)
+
+
+@pytest.mark.req("SAN-4")
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_a_second_pass_finds_nothing(text: str) -> None:
+    assert redacted(clean(text)) == []
