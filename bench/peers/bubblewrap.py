@@ -1,0 +1,36 @@
+"""bubblewrap: namespaces and mounts from a command line.
+
+Takes: a call.  Gives: its command line.  Never: shows more of the machine than Python needs.
+"""
+
+from __future__ import annotations
+
+from bench.peers.ground import Call, Ground
+from bench.peers.peer import Peer
+
+SCRATCH = "/tmp"  # noqa: S108  a fresh tmpfs inside
+_SYSTEM = ("--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
+           "--symlink", "usr/bin", "/bin", "--proc", "/proc", "--dev", "/dev", "--tmpfs", SCRATCH)  # fmt: skip
+
+
+def _command(ground: Ground, call: Call) -> tuple[str, ...]:
+    shown = [word for path in ground.shown for word in ("--ro-bind", path, path)]
+    return (
+        "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", *_SYSTEM, *shown,
+        "--chdir", SCRATCH, "--", *call.words(ground, scratch=SCRATCH),
+    )  # fmt: skip
+
+
+BUBBLEWRAP = Peer(
+    name="bubblewrap",
+    program="bwrap",
+    version=("bwrap", "--version"),
+    configuration="`--unshare-all --die-with-parent --new-session --clearenv`, `/usr` and the packages read-only, "
+    "fresh `/proc`, `/dev` and `/tmp`",
+    documented="the example of its README, and `--new-session` as it advises",
+    not_meant={
+        "share": "sets no limits; its README leaves them to the caller",
+        "surface": "has no system call filter of its own; the caller may hand one in by `--seccomp`, and programs run",
+    },
+    command=_command,
+)
