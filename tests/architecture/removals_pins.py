@@ -48,9 +48,9 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "REG-1",
-        "store/sql/sqlite/migrations/0002_pins_and_retention.sql",
-        "CREATE TRIGGER warrants_in_force BEFORE INSERT ON warrants\nWHEN EXISTS",
-        "CREATE TRIGGER warrants_in_force BEFORE INSERT ON warrants\nWHEN NOT EXISTS",
+        "store/sql/sqlite/migrations/0004_lean.sql",
+        "AND i.fingerprint IS NOT NULL AND i.status IN ('proposed', 'queued')",
+        "AND i.fingerprint IS NULL",
         (f"{_PINS}the_start_of_a_call_looks_at_the_pins_once_more",),
     ),
     (
