@@ -5,6 +5,8 @@ Takes: an operator's word and what to stop.  Gives: what was stopped.  Never: as
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from ringfence.cli.ending import COMPLETED
@@ -57,9 +59,14 @@ def _list(*, as_json: bool) -> int:
     elif not found:
         say("nothing is frozen")
     else:
-        rows = [(str(each.scope), each.by, each.at.isoformat(timespec="seconds"), each.because) for each in found]
-        table(("frozen", "by", "since", "because"), rows)
+        show_freezes(found)
     return COMPLETED
+
+
+def show_freezes(found: Sequence[Freeze]) -> None:
+    """What is stopped, by whom, since when and why."""
+    rows = [(str(each.scope), each.by, each.at.isoformat(timespec="seconds"), each.because) for each in found]
+    table(("frozen", "by", "since", "because"), rows)
 
 
 def _undo(freeze: Freeze) -> str:

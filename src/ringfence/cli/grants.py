@@ -5,6 +5,8 @@ Takes: an operator's word.  Gives: the grant on record.  Never: gives one withou
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -122,9 +124,15 @@ def list_grants(which: str | None, as_json: bool) -> int:
     elif not shown:
         say("no standing grant is open")
     else:
-        columns = ("grant", "agent", "tool", "when", "uses", "expires", "signed by", "state")
-        table(columns, [_row(each, now=now) for each in shown])
+        rows = [_row(each, agent=each.bounds.agent, state=_state(each, now=now)) for each in shown]
+        table(tuple(rows[0]), [tuple(row.values()) for row in rows])
     return COMPLETED
+
+
+def show_grants(found: Sequence[StandingGrant]) -> None:
+    """What was approved in advance for one agent, how much of it is left, by whom and why."""
+    rows = [_row(each, because=each.bounds.because) for each in found]
+    table(tuple(rows[0]), [tuple(row.values()) for row in rows])
 
 
 def _show(grant: StandingGrant, *, as_json: bool) -> int:
@@ -155,18 +163,17 @@ def _document(grant: StandingGrant) -> dict[str, Any]:
     return {**grant.document(), "state": grant.state(datetime.now(UTC))}
 
 
-def _row(grant: StandingGrant, *, now: datetime) -> list[str]:
+def _row(grant: StandingGrant, **more: str) -> dict[str, str]:
     bounds = grant.bounds
-    return [
-        grant.id,
-        bounds.agent,
-        bounds.tool,
-        _when(grant),
-        f"{grant.uses} of {bounds.max_uses}",
-        bounds.expires_at.isoformat(timespec="minutes"),
-        ", ".join(grant.signed_by),
-        _state(grant, now=now),
-    ]
+    return {
+        "standing grant": grant.id,
+        "tool": bounds.tool,
+        "when": _when(grant),
+        "uses": f"{grant.uses} of {bounds.max_uses}",
+        "expires": f"{bounds.expires_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        "signed by": ", ".join(grant.signed_by),
+        **more,
+    }
 
 
 def _state(grant: StandingGrant, *, now: datetime) -> str:
@@ -177,4 +184,6 @@ def _state(grant: StandingGrant, *, now: datetime) -> str:
 
 
 def _when(grant: StandingGrant) -> str:
-    return "; ".join(f"{path} {test}" for path, test in grant.bounds.when.items()) or "any arguments"
+    """Conditions as a rule has them, without the braces."""
+    lines = [(path, name, value) for path, tests in grant.bounds.when.items() for name, value in tests.items()]
+    return "; ".join(f"{path} {name} {json.dumps(value)}" for path, name, value in lines) or "any arguments"

@@ -1,6 +1,6 @@
-"""`ringfence status`: what an agent can use, and for every other tool why it cannot.
+"""`ringfence status`: what an agent can use, what is stopped or granted, and for every other tool why it cannot.
 
-Takes: an agent, or none for all.  Gives: its effective tools.  Never: is meant for a model.
+Takes: an agent, or none for all.  Gives: its effective tools, freezes and grants.  Never: is meant for a model.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import click
 
 from ringfence.cli.ending import COMPLETED
+from ringfence.cli.freeze import show_freezes
+from ringfence.cli.grants import show_grants
 from ringfence.cli.opening import chosen_config, with_runtime
 from ringfence.cli.options import binding_option, config_option, json_option
 from ringfence.cli.printing import counted, emit_json, heading, say, table
@@ -41,7 +43,7 @@ def command(agent: str | None, binding: str | None, as_json: bool) -> int:
 
 
 def show_status(status: AgentStatus) -> None:
-    """One agent's tools, visible and hidden."""
+    """One agent's tools, visible and hidden; what is stopped, and what was approved in advance."""
     on = f" on {status.binding}" if status.binding else ""
     owner = f"owner {status.owner}" if status.owner else "no owner"
     heading(f"agent {status.agent}{on} ({owner}): {counted(len(status.tools), 'tool')}, {len(status.hidden)} hidden")
@@ -57,3 +59,7 @@ def show_status(status: AgentStatus) -> None:
         table(("hidden tool", "reason", "why"), [(each.tool, each.reason, each.message) for each in status.hidden])
     if not status.tools and not status.hidden:
         say("  no tools are registered")
+    if status.freezes:
+        show_freezes(status.freezes)
+    if status.grants:
+        show_grants(status.grants)

@@ -71,9 +71,9 @@ class Runtime:
         return await self._parts.store.recorded(invocation_id)
 
     async def status(self, agent: str, *, binding: str | None = None) -> AgentStatus:
-        """What this agent can do, and for every tool that it cannot see, why."""
+        """What this agent can do, what is stopped and granted, and for every tool that it cannot see, why."""
         await self._parts.board.refresh()
-        return agent_status(self._parts.view(self._parts.agent(agent).name, binding))
+        return await agent_status(self._parts.view(self._parts.agent(agent).name, binding), parts=self._parts)
 
     async def explain(
         self,

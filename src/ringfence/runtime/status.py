@@ -1,6 +1,7 @@
-"""What one agent can do, and for every tool that it cannot see, why.
+"""What one agent can do, for every tool that it cannot see, why; what an operator stopped, and what one granted.
 
-Takes: a view.  Gives: a report for operators.  Never: is shown to a model.
+Takes: a view, the freezes in force and the grants on record.  Gives: a report for operators.
+Never: is shown to a model.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from typing import Any
 
 from ringfence.agents.profile import CapabilityValidationError
 from ringfence.agents.view import Hidden, ToolView
+from ringfence.approvals.standing import StandingGrant
 from ringfence.contract.safety import CLASS_FLOORS, EGRESS_VOTES
 from ringfence.policy.decision import decision_for
 from ringfence.registry.registry import RegisteredTool
+from ringfence.runtime.freezing import Freeze
+from ringfence.runtime.parts import Parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,8 @@ class AgentStatus:
     tools: tuple[RegisteredTool, ...]
     hidden: tuple[Hidden, ...]
     errors: tuple[CapabilityValidationError, ...]
+    freezes: tuple[Freeze, ...]
+    grants: tuple[StandingGrant, ...]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -38,10 +44,16 @@ class AgentStatus:
             "tools": [tool_document(tool) for tool in self.tools],
             "hidden": [vars(hidden) for hidden in self.hidden],
             "errors": [vars(error) for error in self.errors],
+            "freezes": [freeze.document() for freeze in self.freezes],
+            "grants": [grant.document() for grant in self.grants],
         }
 
 
-def agent_status(view: ToolView) -> AgentStatus:
+async def agent_status(view: ToolView, *, parts: Parts) -> AgentStatus:
+    """What holds for this agent now: the view, every freeze that stops it or one of its tools, every open grant."""
+    name, now, seen = view.agent.name, parts.now(), {tool.name for tool in view}
+    frozen = await parts.store.freezes()
+    granted = await parts.store.standing_grants()
     return AgentStatus(
         agent=view.agent.name,
         binding=view.binding,
@@ -51,6 +63,8 @@ def agent_status(view: ToolView) -> AgentStatus:
         tools=tuple(view),
         hidden=view.hidden,
         errors=view.errors,
+        freezes=tuple(each for each in frozen if each.scope.agent in (None, name) and each.scope.tool in (None, *seen)),
+        grants=tuple(each for each in granted if each.bounds.agent == name and each.state(now) == "open"),
     )
 
 

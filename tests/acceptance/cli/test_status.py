@@ -41,6 +41,49 @@ def test_status_shows_what_an_agent_lacks_for_a_tool(shop: Shop) -> None:
     assert status["errors"] == [{"tool": "exchange_rate", "capability": "network", "message": message}]
 
 
+@pytest.mark.req("VIEW-5", "OPS-8")
+def test_status_shows_every_freeze_that_stops_the_agent_and_why(shop: Shop) -> None:
+    assert shop.json("status", "ana")["freezes"] == []
+    for words in (["--agent", "ana"], ["--tool", "refund"], ["--agent", "ops"], ["--tool", "change_role"], []):
+        stopped = " ".join(words) or "everything"
+        assert shop.typed("freeze", *words, "--as", "bob", "--because", f"stop {stopped}").code == 0
+    freezes = shop.json("status", "ana")["freezes"]
+    assert [(each["agent"], each["tool"], each["by"], each["because"]) for each in freezes] == [
+        ("ana", None, "bob", "stop --agent ana"),
+        (None, "refund", "bob", "stop --tool refund"),
+        (None, None, "bob", "stop everything"),
+    ]
+    came = shop.typed("status", "ana").out
+    assert [line.split("  ")[0] for line in came.splitlines() if "bob" in line] == [
+        "agent `ana`",
+        "tool `refund`",
+        "everything",
+    ]
+    assert "stop --tool refund" in came
+
+
+@pytest.mark.req("VIEW-5", "APR-8")
+def test_status_shows_the_open_standing_grants_of_the_agent_and_why(shop: Shop) -> None:
+    give = ["grants", "give", "ana", "refund", "--uses", "3", "--expires", "8h", "--as", "bob"]
+    kept = shop.json(*give, "--because", "small ones are routine", "--when", '{"args.amount_cents": {"lte": 1000}}')
+    ended = shop.json(*give, "--because", "a mistake")
+    assert shop.typed("grants", "revoke", ended["id"], "--as", "bob", "--because", "it was").code == 0
+    (grant,) = shop.json("status", "ana")["grants"]
+    shown = {name: grant[name] for name in ("id", "tool", "uses", "max_uses", "signed_by", "because")}
+    assert shown == {
+        "id": kept["id"],
+        "tool": "refund",
+        "uses": 0,
+        "max_uses": 3,
+        "signed_by": ["bob"],
+        "because": "small ones are routine",
+    }
+    assert shop.json("status", "ops")["grants"] == []
+    came = shop.typed("status", "ana").out
+    assert "0 of 3" in came
+    assert "routine" in came
+
+
 @pytest.mark.req("OPS-1")
 def test_an_agent_that_is_not_in_the_file_is_misuse(shop: Shop) -> None:
     came = shop.typed("status", "nobody")
