@@ -11,17 +11,18 @@ import datetime
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from bench.peers.chosen import CHOSEN
-from bench.peers.comparison import compare, possible
+from bench.peers.comparison import Column, compare, possible
 from bench.peers.matrix import Matrix
 from bench.peers.page import replaced
 from bench.peers.peers import PEERS, looked_for
 from bench.peers.report import Report
 from ringfence.kernel import landlock
+from tests.attack.row import Privilege
 
 
 def measured(*, only: Sequence[str] = (), peers: Sequence[str] = (), privileges: Sequence[str] = ()) -> Report:
@@ -29,8 +30,9 @@ def measured(*, only: Sequence[str] = (), peers: Sequence[str] = (), privileges:
     found, absent = looked_for()
     wanted = [each for each in found if not peers or each.peer.name in peers]
     probes = [probe for probe in CHOSEN if not only or any(word in probe.name for word in only)]
-    who = [privilege for privilege in possible() if not privileges or privilege in privileges]
-    told = {each: compare(probes, peers=[one.peer.name for one in wanted], privilege=each) for each in who}
+    who: list[Privilege] = [privilege for privilege in possible() if not privileges or privilege in privileges]
+    names = [each.peer.name for each in wanted]
+    told: dict[Privilege, Mapping[str, Column]] = {each: compare(probes, peers=names, privilege=each) for each in who}
     return Report(
         matrix=Matrix(probes=probes, told=told),
         found=wanted,

@@ -21,11 +21,12 @@ MEANINGS: Mapping[Kind, str] = {
     "surface": "uses a door that plain Python work does not need; harmless until a kernel bug or a second step",
 }
 
+_TWO_CALLS = "needs two calls in one set-up, and most peers take their scratch from the caller"
 LEFT_OUT: Mapping[str, str] = {
     "line_004_loop_of_links": "the kernel stops it everywhere",
-    "line_027_a_mess": "needs two calls in one set-up, and most peers take their scratch from the caller",
-    "line_028_planted_modules": "needs two calls in one set-up, and most peers take their scratch from the caller",
-    "line_029_scratch_of_another_call": "needs two calls in one set-up, and most peers take their scratch from the caller",
+    "line_027_a_mess": _TWO_CALLS,
+    "line_028_planted_modules": _TWO_CALLS,
+    "line_029_scratch_of_another_call": _TWO_CALLS,
     "line_070_daemon": "it shows that a second process starts, not that it outlives the sandbox",
     "line_071_stubborn": "most peers leave deadlines to the caller",
     "line_072_waits_for_ever": "most peers leave deadlines to the caller",
@@ -35,9 +36,17 @@ LEFT_OUT: Mapping[str, str] = {
     "line_113_calls_beyond_the_table": "every kernel refuses it",
 }  # fmt: skip
 
-_REACH = frozenset(
-    ["line_001_climb", "line_001_climb_to_shadow", "line_002_absolute", "line_003_symbolic_link", "line_004_chain_of_links", "line_005_hard_link", "line_006_own_root", "line_007_root_of_the_launcher", "line_007_root_of_process_1", "line_008_magic_link", "line_009_leaked_folder", "line_010_chroot", "line_015_race", "line_018_devices", "line_021_change_what_is_read_only", "line_021_touch_a_device", "line_022_kernel_settings", "line_023_control_groups", "line_031_dial_the_host", "line_034_spell_the_host", "line_052_abstract_socket", "line_053_pathname_socket", "line_054_ask_for_a_descriptor", "line_056_enter_the_hosts_network", "line_073_signal_others", "line_075_memory_of_the_launcher", "line_076_descriptor_of_the_launcher", "line_077_sibling_call", "line_097_environment", "line_098_descriptors", "line_099_memory", "line_102_shared_memory", "line_103_password_file", "line_103_usual_places", "line_114_inherited_ring"]
-)
+_REACH = frozenset({
+    "line_001_climb", "line_001_climb_to_shadow", "line_002_absolute", "line_003_symbolic_link",
+    "line_004_chain_of_links", "line_005_hard_link", "line_006_own_root", "line_007_root_of_the_launcher",
+    "line_007_root_of_process_1", "line_008_magic_link", "line_009_leaked_folder", "line_010_chroot", "line_015_race",
+    "line_018_devices", "line_021_change_what_is_read_only", "line_021_touch_a_device", "line_022_kernel_settings",
+    "line_023_control_groups", "line_031_dial_the_host", "line_034_spell_the_host", "line_052_abstract_socket",
+    "line_053_pathname_socket", "line_054_ask_for_a_descriptor", "line_056_enter_the_hosts_network",
+    "line_073_signal_others", "line_075_memory_of_the_launcher", "line_076_descriptor_of_the_launcher",
+    "line_077_sibling_call", "line_097_environment", "line_098_descriptors", "line_099_memory",
+    "line_102_shared_memory", "line_103_password_file", "line_103_usual_places", "line_114_inherited_ring",
+})  # fmt: skip
 _SHARE = frozenset({"line_068_fork_bomb", "line_069_thread_bomb"})
 
 

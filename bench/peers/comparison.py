@@ -1,7 +1,7 @@
 """The whole comparison: canaries are set out, and every probe is tried without a sandbox, in ours and in every peer.
 
-Takes: probes, peers, a privilege.  Gives: {column: {probe: Judged}}.  Never: another launcher for ours than for a peer's:
-each has the same variable, the same open descriptors and the same canaries.
+Takes: probes, peers, a privilege.  Gives: {column: {probe: Judged}}.  Never: an easier launcher for ours: each has the
+same variable, the same open descriptors and the same canaries.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from bench.peers.ground import Call, Ground
 from bench.peers.peer import Peer
 
 _OPTIONS = (
-    "--quiet", "--profile=/etc/firejail/default.profile", "--net=none", "--private-dev", "--private-tmp", "--keep-var-tmp",
-    "--ipc-namespace", "--rlimit-as=1g", "--rlimit-nofile=128",
-    "--rlimit-nproc=64", "--rlimit-fsize=64m",
+    "--quiet", "--profile=/etc/firejail/default.profile", "--net=none", "--private-dev", "--private-tmp",
+    "--keep-var-tmp", "--ipc-namespace", "--rlimit-as=1g", "--rlimit-nofile=128", "--rlimit-nproc=64",
+    "--rlimit-fsize=64m",
 )  # fmt: skip
 
 
@@ -24,8 +24,8 @@ FIREJAIL = Peer(
     name="firejail",
     program="firejail",
     version=("firejail", "--version"),
-    configuration="its default profile, `--net=none --private-dev --private-tmp --ipc-namespace`, limits by `--rlimit-*`, "
-    "`--whitelist` for the packages and the scratch folder",
+    configuration="its default profile, `--net=none --private-dev --private-tmp --ipc-namespace`, limits by "
+    "`--rlimit-*`, `--whitelist` for the packages and the scratch folder",
     documented="its manual page; the default profile drops capabilities, sets a system call filter and `noroot`",
     not_meant={"surface": "a desktop sandbox: it runs programs, and its filter is a list of what is refused"},
     command=_command,

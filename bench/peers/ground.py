@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ class Ground:
     """`tools` holds `probes/` and `inside.py`; `state` is a folder that the launcher alone writes."""
 
     python: str
-    packages: tuple[str, ...]
+    packages: Sequence[str]
     tools: str
     state: str
 

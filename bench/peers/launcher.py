@@ -83,7 +83,7 @@ def main() -> None:
     order = json.load(sys.stdin)
     leak(order["canaries"]["secret_file"])
     order["canaries"]["launcher_pid"] = os.getpid()
-    ground = Ground(**{**order["ground"], "packages": tuple(order["ground"]["packages"])})
+    ground = Ground(**order["ground"])
     json.dump(run(order, ground), sys.stdout)
 
 

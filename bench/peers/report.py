@@ -15,6 +15,17 @@ from bench.peers.comparison import CONTROL, OURS
 from bench.peers.matrix import VERDICTS, Matrix
 from bench.peers.peer import Absent, Found
 
+CLOSING = f"""\
+- `{CONTROL}` is the positive control: the try works where nothing guards, so that stopping it means something. What
+  only root can do is shown by root.
+- `works as root` means that the same try was stopped where an ordinary user started the sandbox.
+- `cannot run` means that the sandbox or the probe did not start, or gave no answer.
+- The launcher of every sandbox, ours too, is careless in the same way: a secret in a variable, three inheritable
+  descriptors. A probe that tries several ways works if one of them does.
+- The attack table was written for Ringfence, which refuses whatever a tool did not declare. A peer that lets a program
+  run programs does what it is for, and the notes say so; a count is no grade. Each peer can be set up more strictly by
+  hand than its documentation shows, and each does things that Ringfence does not.
+"""
 OURS_CONFIGURATION = "`session.call` with the shipped defaults"
 
 
@@ -63,7 +74,7 @@ class Report:
 
     def markdown(self) -> str:
         """The section of the threat model, between its two marks."""
-        parts = [self._opening(), _table(list(self._set_ups())), _table(list(self._counts())), self._closing()]
+        parts = [self._opening(), _table(list(self._set_ups())), _table(list(self._counts())), CLOSING.strip()]
         for kind, probes in self.matrix.by_kind().items():
             head = [f"{kind}: {MEANINGS[kind]}", *self.matrix.columns]
             cells = [
@@ -104,20 +115,9 @@ class Report:
     def _opening(self) -> str:
         missing = " ".join(f"Not compared: {each.name} ({each.reason})." for each in self.absent)
         return (
-            f"Made by `ringfence bench peers` on {self.date}: {len(self.matrix.probes)} of the attack tests' own probes, "
-            f"the same function in each sandbox. Machine: {self.machine}. {missing}"
+            f"Made by `ringfence bench peers` on {self.date}: {len(self.matrix.probes)} of the attack tests' own "
+            f"probes, the same function in each sandbox. Machine: {self.machine}. {missing}"
         ).rstrip()
-
-    def _closing(self) -> str:
-        return (
-            f"`{CONTROL}` is the positive control: the try works where nothing guards, so that stopping it means something "
-            "(what only root can do is shown by root). `works as root` means that an ordinary user's was stopped. "
-            "`cannot run` means that the sandbox or the probe did not start, or gave no answer. The launcher of every "
-            "sandbox, ours too, is careless in the same way: a secret in a variable, three inheritable descriptors. A "
-            "probe that tries several ways works if one of them does. The attack table was written for Ringfence, which "
-            "refuses whatever a tool did not declare; a peer that lets a program run programs does what it is for, and "
-            "the notes say so."
-        )
 
     @staticmethod
     def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:

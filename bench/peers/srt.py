@@ -20,7 +20,7 @@ NODE_FOLDER = PEERS / "lib" / f"python3.{sys.version_info.minor}" / "site-packag
 
 
 def node() -> str:
-    """The Node that the peers' environment brings, since sandbox-runtime asks for a newer one than many systems have."""
+    """The peers' environment brings a Node, since sandbox-runtime asks for a newer one than many systems have."""
     return find("node", places=(NODE_FOLDER,)) or "node"
 
 
@@ -47,8 +47,8 @@ SRT = Peer(
     places=(CLI.parent,),
     needs=("bwrap", "socat", "rg", "node"),
     version=(node(), str(CLI), "--version"),
-    configuration="its recipe for access to the workspace alone, with reads denied from `/` down and re-allowed for `/usr`, "
-    "the packages and the scratch folder; no domain is allowed",
+    configuration="its recipe for access to the workspace alone, with reads denied from `/` down and re-allowed for "
+    "`/usr`, the packages and the scratch folder; no domain is allowed",
     documented="the recipes and options of its README",
     not_meant={
         "share": "sets no limits",

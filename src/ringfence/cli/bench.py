@@ -23,12 +23,18 @@ from ringfence.errors import Misuse
 def command(name: str | None, as_json: bool) -> int:
     """Run the measurement NAME, or all of them. Needs a source checkout."""
     tree = _tree()
-    names = sorted(file.stem for file in (tree / "bench").glob("[a-z]*.py"))
+    names = _names(tree / "bench")
     if name is not None and name not in names:
         raise Misuse(f"there is no measurement `{name}`", remedy=f"choose one of {', '.join(names)}")
     words = [*([name] if name else []), *(["--json"] if as_json else [])]
     done = subprocess.run([sys.executable, "-m", "bench", *words], cwd=tree, check=False)
     return FAILED if done.returncode else COMPLETED
+
+
+def _names(folder: Path) -> list[str]:
+    """Plain files, and folders that can be run."""
+    files = [file.stem for file in folder.glob("[a-z]*.py")]
+    return sorted([*files, *(file.parent.name for file in folder.glob("*/__main__.py"))])
 
 
 def _tree() -> Path:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from bench.__main__ import load, main, names
+from bench.__main__ import folders, load, main, names
 from bench.harness.python import Fresh, can_import, real_binary
 from bench.harness.worker import Worker, WorkerLost, find_peer
 
@@ -29,7 +29,7 @@ def test_every_bench_has_a_title_and_something_to_measure(name: str) -> None:
 
 def test_an_unknown_bench_is_named_beside_those_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no_such"]) == 2
-    assert capsys.readouterr().err == f"there is no bench `no_such`; there are {', '.join(names())}\n"
+    assert capsys.readouterr().err == f"there is no bench `no_such`; there are {', '.join([*names(), *folders()])}\n"
 
 
 def test_the_real_interpreter_is_no_script_and_no_link() -> None:

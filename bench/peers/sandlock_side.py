@@ -1,0 +1,30 @@
+"""A fresh interpreter under sandlock for each call, from a process that stays up, as its library is meant.
+
+Takes: questions of the bench.  Gives: times.  Never: the start of this process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+
+from bench.harness.worker import serve
+from bench.peers.ground import python_for_all
+from bench.peers.sandlock_run import sandbox
+
+
+def main() -> None:
+    sandlock = importlib.import_module("sandlock")
+    words = [python_for_all(), "-I", "-c", "print('{}')"]
+    with tempfile.TemporaryDirectory() as scratch:
+
+        def noop() -> None:
+            result = sandbox(sandlock, shown=[], scratch=scratch).run(words)
+            if not result.success or result.stdout.strip() != b"{}":
+                raise RuntimeError(f"sandlock did not run the script: {result}")
+
+        serve({"noop": noop})
+
+
+if __name__ == "__main__":
+    main()
