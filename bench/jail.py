@@ -6,9 +6,6 @@ Never: times a call that did not go through the whole pipeline with the shipped 
 
 from __future__ import annotations
 
-import json
-import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -18,31 +15,27 @@ from bench.harness.rows import Goal, Row, at_least, at_most
 from bench.harness.samples import Samples
 from bench.harness.sides import Side
 from bench.harness.worker import Worker
+from bench.peers import noop
 
 FORK = "os.fork(), JSON, waitpid; same modules"
 BACK_TO_BACK = 400
 MEBIBYTE = 1 << 20
-PEERS = {
-    "bwrap": (("--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"), 30.0),
-    "sandlock": (("run", "--"), 50.0),
-    "srt": (("--",), 300.0),
-}
-_SCRIPT = f"import json; print({json.dumps('{}')})"
 
 
 def measure() -> Iterator[Row]:
     with ExitStack() as stack:
         jailed = stack.enter_context(Worker("bench.sides.jailed"))
         forked = stack.enter_context(Worker("bench.sides.forked"))
-        names = ("warm", "governed read", "governed write")
+        names = ("warm", "whole", "governed read", "governed write")
         sides: list[Side] = [jailed.side(name, name=name) for name in names]
         taken = round_robin([*sides, forked.side("fork", name="fork")], calls=1)
         yield from _pair("JAIL-1", "warm call, pool full", taken["warm"], taken["fork"], p50=0.35, p99=1)
+        yield _ratio("JAIL-1", "the same, with turn, measuring and end", taken["whole"], taken["fork"], goal=None)
         dry = Samples.of(jailed.side("dry", name="dry").times(BACK_TO_BACK))
         fork = Samples.of(forked.side("fork", name="fork").times(BACK_TO_BACK))
         yield from _pair("JAIL-1", f"{BACK_TO_BACK} calls back to back", dry, fork, p50=1, p99=2)
         yield _throughput(jailed, forked)
-        yield from _peers(taken["warm"])
+        yield from noop.measure(jailed.side("warm", name="warm"))
         yield from _memory(jailed)
         yield from _work(jailed, forked)
         yield _cold(jailed)
@@ -63,7 +56,7 @@ def _pair(id: str, what: str, ours: Samples, fork: Samples, *, p50: float, p99: 
     )
 
 
-def _ratio(id: str, what: str, ours: Samples, theirs: Samples, *, goal: Goal, baseline: str = FORK) -> Row:
+def _ratio(id: str, what: str, ours: Samples, theirs: Samples, *, goal: Goal | None, baseline: str = FORK) -> Row:
     measured = ours.p50 / theirs.p50
     return Row(id=id, what=what, baseline=baseline, goal=goal, measured=measured, detail=f"{ours} beside {theirs}")
 
@@ -79,22 +72,6 @@ def _throughput(jailed: Worker, forked: Worker) -> Row:
         measured=rates["jailed"] / rates["forked"],
         detail=f"{rates['jailed']:,.0f}/s beside {rates['forked']:,.0f}/s, alternating slices",
     )
-
-
-def _peers(warm: Samples) -> Iterator[Row]:
-    """The same nothing in other sandboxes: a fresh interpreter that prints an empty object."""
-    for name, (arguments, times_faster) in PEERS.items():
-        goal, what = at_least(times_faster), f"warm call, times faster than {name}"
-        binary = shutil.which(name)
-        if binary is None:
-            detail = f"`{name}` is not installed here"
-            yield Row(id="JAIL-3", what=what, baseline=name, goal=goal, measured=None, detail=detail)
-            continue
-        command = (*arguments, sys.executable, "-I", "-c", _SCRIPT)
-        theirs = Samples.of(Fresh(name=name, arguments=command, timed="outside", python=binary).times(20))
-        measured = theirs.p50 / warm.p50
-        detail = f"{theirs} beside {warm}"
-        yield Row(id="JAIL-3", what=what, baseline=name, goal=goal, measured=measured, detail=detail)
 
 
 def _memory(jailed: Worker) -> Iterator[Row]:

@@ -28,6 +28,7 @@ AT_ONCE = 8
 
 _run = LocalProcessSandbox.run
 _taken_at_sandbox: list[int] = []
+_taken_by_reply: list[int] = []
 _evidence: dict[str, Any] = {}
 
 
@@ -35,6 +36,7 @@ async def _timed_run(self: LocalProcessSandbox, job: Job) -> RawOutput:
     before = time.perf_counter_ns()
     raw = await _run(self, job)
     _taken_at_sandbox.append(time.perf_counter_ns() - before)
+    _taken_by_reply.append(round(raw.effects.wall_seconds * 1e9))
     _evidence.update(raw.evidence)
     return raw
 
@@ -63,7 +65,13 @@ class Calls:
     """Calls of one tool, one after the other; `at` says where the stopwatch is."""
 
     def __init__(
-        self, world: World, *, tool: str, at: Literal["sandbox", "caller", "tool"], idle: float, who: str = "bench"
+        self,
+        world: World,
+        *,
+        tool: str,
+        at: Literal["reply", "sandbox", "caller", "tool"],
+        idle: float,
+        who: str = "bench",
     ) -> None:
         self.name = f"{tool} at {at}"
         self._world = world
@@ -87,6 +95,7 @@ class Calls:
         await asyncio.sleep(self._idle)
         session = self._world.bench if self._who == "bench" else next(self._world.newcomers)
         _taken_at_sandbox.clear()
+        _taken_by_reply.clear()
         before = time.perf_counter_ns()
         outcome = await session.call(self._tool, {})
         whole = time.perf_counter_ns() - before
@@ -94,7 +103,7 @@ class Calls:
             raise RuntimeError(f"the bench's own call did not complete: {outcome}")
         if self._at == "tool":
             return int(outcome.output * 1e9)
-        return _taken_at_sandbox[-1] if self._at == "sandbox" else whole
+        return {"reply": _taken_by_reply[-1], "sandbox": _taken_at_sandbox[-1], "caller": whole}[self._at]
 
     async def _pace(self, seconds: float) -> Pace:
         before = time.perf_counter_ns()
@@ -152,7 +161,8 @@ def main() -> None:
         read, write = "nothing", "nothing_written"
         serve_sides(
             {
-                "warm": Calls(world, tool=read, at="sandbox", idle=IDLE_SECONDS),
+                "warm": Calls(world, tool=read, at="reply", idle=IDLE_SECONDS),
+                "whole": Calls(world, tool=read, at="sandbox", idle=IDLE_SECONDS),
                 "dry": Calls(world, tool=read, at="sandbox", idle=0),
                 "governed read": Calls(world, tool=read, at="caller", idle=IDLE_SECONDS),
                 "governed write": Calls(world, tool=write, at="caller", idle=IDLE_SECONDS),

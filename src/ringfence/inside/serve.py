@@ -34,7 +34,7 @@ _MOST_JOB_BYTES = 65_536
 def one_job(
     tools: Mapping[str, Tool], *, channel: int, event_loop: asyncio.AbstractEventLoop | None, most_output: int
 ) -> int:
-    """Read a job, answer it; gives the exit status."""
+    """Read a job, answer it and end; gives the exit status where no job came."""
     try:
         kind, body = wire.receive(channel, most=_MOST_JOB_BYTES)
         rest, arguments = wire.receive(channel, most=INPUT_BYTES)
@@ -49,10 +49,11 @@ def one_job(
     sys.stdout.flush()
     sys.stderr.flush()
     wire.send(channel, frame)
-    # The host measures what was used while this process stands still, then ends its side. This side is left to the
-    # kernel to close: to the host that is the sign that no line of this program runs any more.
+    # The host measures what was used while this process stands still, then ends its side.
     os.read(channel, 1)
-    return 0
+    # Left to the kernel, the channel would be closed only after all memory is given back, and the host waits for it.
+    os.close(channel)
+    os._exit(0)
 
 
 def rehearse() -> None:

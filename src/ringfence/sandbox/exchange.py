@@ -21,6 +21,8 @@ from ringfence.sandbox.spare import Spare
 _CHUNK = 262_144
 _ENVELOPE_BYTES = 65_536
 _SECONDS_TO_DIE = 5.0
+_LOOKS = 4
+_LET_IT_RUN = 0.00003
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,18 +130,25 @@ class Exchange:
             self._measured = measure_live(self.spare.process.pid)
             self.spare.ends.channel.shutdown(socket.SHUT_WR)
 
-    def _at_its_end(self) -> None:
-        """A process that waited for the host after its one frame, and whose end the kernel closed, needs no record.
+    def _at_its_end(self, looks: int = _LOOKS) -> None:
+        """A process that waited for the host after its one frame, and is on its way out, needs no record.
 
-        The kernel closes what a process holds only after the process can run no more. A channel that is closed while
-        its process lives was closed by the tool, and the call goes on until the warden says how it ended.
+        One that closed its channel and lives was told to by the tool: the call goes on until the warden says how it
+        ended, or until its time is over.
         """
-        if self._fault is None and self._measured is not None and is_exiting(self.spare.process.pid):
+        if self._fault is not None or self._measured is None:
+            return
+        if is_exiting(self.spare.process.pid):
             while self._drain_printed():
                 continue
             if self._fault is None:
                 self._let_ends_go()
                 self._tell("exiting")
+        elif looks:
+            # Between its last two calls a process is on its way out and does not show it yet. It may wait for this
+            # very core, and the shortest timer of the event loop is ten times as long as it needs.
+            time.sleep(_LET_IT_RUN)
+            self._at_its_end(looks - 1)
 
     def _printing(self) -> None:
         try:

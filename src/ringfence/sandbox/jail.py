@@ -142,7 +142,6 @@ class Jail:
             ),
             fingerprints=fingerprints,
         )
-        self._spares.grow(self._setting.spares)
 
     async def begin(self, frames: bytes, *, wall_seconds: float) -> Exchange:
         """Hand a job to the next spare."""
@@ -156,7 +155,8 @@ class Jail:
         return exchange
 
     def refill(self) -> None:
-        self._spares.refill()
+        """Have as many wait as the host keeps; the first call does not wait for more than its own."""
+        self._spares.grow(self._setting.spares)
 
     async def close(self) -> None:
         """Kill everything in the jail and wait until it is gone."""
