@@ -1,6 +1,6 @@
-"""`ringfence init`: a small working project in a folder.
+"""`ringfence init`: a working project in a folder, small or with everything.
 
-Takes: a folder.  Gives: its files, and the fingerprint to keep elsewhere.  Never: overwrites anything.
+Takes: a folder and a template.  Gives: its files, and the fingerprint to keep elsewhere.  Never: overwrites anything.
 """
 
 from __future__ import annotations
@@ -11,37 +11,41 @@ import click
 
 from ringfence.cli.ending import COMPLETED
 from ringfence.cli.printing import decided, facts, heading, say
-from ringfence.cli.project import make_project
+from ringfence.cli.project import FULL, SMALL, make_project
+
+_TEMPLATES = "`shop` is small; `desk` has channels, recipients, a profile, workspaces and a standing grant to give."
+_ABOUT = {
+    "ringfence.yaml": "who acts, who approves, what each may reach",
+    "README.md": "the commands you need first",
+    ".gitignore": "keeps state out of version control",
+    "state/": "for your eyes only: calls, approvals, trail, signing key",
+}
+_TOOLS = {SMALL: "six example tools", FULL: "four tools of a help desk"}
+_FIRST = (
+    "ringfence doctor                     what this machine can enforce",
+    "ringfence check --accept --as bob    read the tools in a jail and accept them",
+    "ringfence status                     what each agent can use, and why not the rest",
+)
+_NEXT = {
+    SMALL: ("""ringfence call ana greet '{"name": "Ada"}'""",),
+    FULL: ("""ringfence call ana find_order '{"order": "A-1001"}' --binding web:shop""",),
+}
 
 
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
-def command(folder: Path) -> int:
+@click.option("--template", "kind", type=click.Choice((SMALL, FULL)), default=SMALL, help=_TEMPLATES)
+def command(folder: Path, kind: str) -> int:
     """Write a small working project into DIR (default: here). Nothing is overwritten."""
-    project = make_project(folder)
+    project = make_project(folder, kind=kind)
     decided("ok:", "a project in", str(project.folder))
-    facts((name, _ABOUT[name]) for name in project.files)
+    facts((name, {**_ABOUT, "tools.py": _TOOLS[kind]}[name]) for name in project.files)
     heading("the key that signs the audit trail")
     say(f"  {project.fingerprint}")
     say("  Keep this fingerprint somewhere else: `ringfence audit verify --key` proves the trail against it.")
     heading("next")
     if str(folder) != ".":
         say("  cd", str(folder))
-    for step in _NEXT:
+    for step in (*_FIRST, *_NEXT[kind]):
         say(f"  {step}")
     return COMPLETED
-
-
-_ABOUT = {
-    "ringfence.yaml": "who acts, who approves, what each may reach",
-    "tools.py": "six example tools",
-    "README.md": "the commands you need first",
-    ".gitignore": "keeps state out of version control",
-    "state/": "for your eyes only: calls, approvals, trail, signing key",
-}
-_NEXT = (
-    "ringfence doctor                     what this machine can enforce",
-    "ringfence check --accept --as bob    read the tools in a jail and accept them",
-    "ringfence status                     what each agent can use, and why not the rest",
-    """ringfence call ana greet '{"name": "Ada"}'""",
-)

@@ -16,7 +16,8 @@ from ringfence.audit.checkpoint import key_fingerprint
 from ringfence.errors import Misuse
 
 CONFIG = "ringfence.yaml"
-_FILES = {CONFIG: CONFIG, "tools.py": "tools.py", "README.md": "README.md", ".gitignore": "gitignore"}
+SMALL, FULL = "shop", "desk"
+_FILES = (CONFIG, "tools.py", "README.md", ".gitignore")
 _STATE = "state"
 
 
@@ -29,13 +30,13 @@ class Project:
     fingerprint: str
 
 
-def make_project(folder: Path) -> Project:
-    """A project that works at once, in a folder that has none yet."""
+def make_project(folder: Path, *, kind: str = SMALL) -> Project:
+    """A project of this kind that works at once, in a folder that has none yet."""
     _require_room(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, source in _FILES.items():
-            write_new(folder / name, template(source))
+        for name in _FILES:
+            write_new(folder / name, template("gitignore" if name == ".gitignore" else f"{kind}/{name}"))
         (folder / _STATE).mkdir(mode=0o700)
     except OSError as error:
         reason = (error.strerror or "it cannot be written").lower()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import stat
 from pathlib import Path
 
@@ -72,3 +73,69 @@ def test_a_new_project_is_clean_once_its_operator_accepts_the_tools(new_shop: Sh
     assert came.document == {"errors": [], "warnings": [], "tools": 6, "agents": 2, "accepted_by": "bob"}
     assert came.code == 0
     assert new_shop.typed("check").code == 0
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Shop:
+    """The fuller project, its tools accepted."""
+    assert typed("init", "desk", "--template", "desk", cwd=tmp_path).code == 0
+    made = Shop(folder=tmp_path / "desk")
+    came = made.typed("check", "--accept", "--as", "bob", "--json")
+    assert came.document == {"errors": [], "warnings": [], "tools": 4, "agents": 2, "accepted_by": "bob"}
+    return made
+
+
+ENDS = {
+    "check": [0],
+    "status": [0, 0],
+    "call": [0, 3, 4, 0],
+    "approvals": [0],
+    "grants": [0],
+    "freeze": [0],
+    "unfreeze": [0],
+}
+
+
+@pytest.mark.req("VIEW-3", "POL-3", "POL-5", "APR-8", "OPS-8")
+def test_the_readme_of_the_fuller_project_can_be_typed_from_top_to_bottom(desk: Shop) -> None:
+    lines = (desk.folder / "README.md").read_text().splitlines()
+    typing = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("    ringfence ")]
+    *words, verify = typing
+    came = {tuple(each): desk.typed(*each) for each in words}
+    ends: dict[str, list[int]] = {}
+    for (command, *_), answer in came.items():
+        ends.setdefault(command, []).append(answer.code)
+    assert ends == ENDS
+    said = "\n".join(answer.out for answer in came.values())
+    assert "refused [recipient_not_allowed]" in said
+    assert "1 of 5" in said
+    assert "odd mails" in said
+    assert (verify[:2], desk.typed("audit", "verify").code) == (["audit", "verify"], 0)
+
+
+@pytest.mark.req("VIEW-3", "VIEW-5", "VIEW-6")
+def test_the_fuller_project_narrows_by_binding_and_gives_each_agent_a_folder(desk: Shop) -> None:
+    def seen(*words: str) -> list[str]:
+        return [tool["name"] for tool in desk.json("status", *words)["tools"]]
+
+    assert seen("ana", "--binding", "email:support") == ["draft_reply", "find_order", "queue_mail", "refund"]
+    assert seen("ana", "--binding", "web:shop") == ["draft_reply", "find_order"]
+    assert seen("night") == ["find_order"]
+    assert {path.name: mode(path) for path in (desk.folder / "work").iterdir()} == {"ana": 0o700, "night": 0o700}
+    assert desk.typed("call", "ana", "find_order", '{"order": "A-1001"}').code == 4
+    assert "work/" in (desk.folder / ".gitignore").read_text().splitlines()
+
+
+@pytest.mark.req("REG-1")
+def test_in_the_fuller_project_changed_code_waits_for_an_operator(desk: Shop) -> None:
+    desk.edit("tools.py", 'status="sent"', 'status="lost"')
+    call = ["call", "night", "find_order", '{"order": "A-1001"}', "--json"]
+    came = desk.typed(*call)
+    assert (came.code, came.document["code"]) == (4, "tool_not_found")
+    assert desk.typed("pins", "accept", "module:tools", "--as", "bob").code == 0
+    assert desk.typed(*call).document["output"] == {"order": "A-1001", "status": "lost"}
+
+
+def test_a_template_that_does_not_exist_is_misuse_and_writes_nothing(tmp_path: Path) -> None:
+    assert typed("init", "--template", "bank", cwd=tmp_path).code == 2
+    assert list(tmp_path.iterdir()) == []
