@@ -1,27 +1,31 @@
 """JAIL-3: the same nothing in other sandboxes, taking turns with a jailed call of ours.
 
 Takes: the side that makes warm jailed calls.  Gives: rows.  Never: counts the start of a launcher that stays up, or
-measures a peer at another time than ours.
+measures a peer at another time than ours, or with a slower interpreter than this machine has.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from time import perf_counter_ns
 
+from bench.harness.python import real_binary
 from bench.harness.rows import Row, at_least
 from bench.harness.samples import Samples
 from bench.harness.sides import Pace, Side
 from bench.harness.worker import PEERS as PEERS_PYTHON
 from bench.harness.worker import Worker
 from bench.peers.bubblewrap import BUBBLEWRAP
-from bench.peers.ground import python_for_all
+from bench.peers.ground import SYSTEM_PYTHON
 from bench.peers.peer import Absent, Peer, look_for
 from bench.peers.sandlock_peer import SANDLOCK
 from bench.peers.srt import CLI, SRT, node, settings
@@ -71,7 +75,7 @@ def measure(ours: Side) -> Iterator[Row]:
             yield Row(id="JAIL-3", what=what, baseline=peer.name, goal=goal, measured=None, detail=absent[peer.name])
             continue
         theirs, warm = taken[peer.name], taken[ours.name]
-        detail = f"{warm} ({len(warm.ordered)} calls) beside {theirs} ({len(theirs.ordered)} calls)"
+        detail = f"{warm} ({len(warm.ordered)} calls) beside {theirs} ({len(theirs.ordered)} calls of {quickest()})"
         measured = theirs.p50 / warm.p50
         yield Row(id="JAIL-3", what=what, baseline=peer.name, goal=goal, measured=measured, detail=detail)
 
@@ -88,14 +92,23 @@ def interleaved(ours: Side, theirs: Sequence[Side], *, rounds: int = ROUNDS) -> 
     return {name: Samples.of(times) for name, times in taken.items()}
 
 
+@cache
+def quickest() -> str:
+    """The interpreter that starts soonest, ours or the system's: a peer starts one for each call, ours only forks."""
+    known = {real_binary(sys.executable), *filter(os.path.exists, [SYSTEM_PYTHON])}
+    sides = [Command(name=python, words=(python, "-I", "-c", SCRIPT)) for python in sorted(known)]
+    return min(sides, key=lambda side: min(side.times(5))).name
+
+
 def _side(peer: Peer, *, folder: Path, stack: ExitStack) -> Side:
-    inner = (python_for_all(), "-I", "-c", SCRIPT)
+    inner = (quickest(), "-I", "-c", SCRIPT)
     if peer is SANDLOCK:
         worker = stack.enter_context(Worker("bench.peers.sandlock_side", python=str(PEERS_PYTHON)))
         return worker.side("noop", name=peer.name)
     if peer is BUBBLEWRAP:
-        shown = ("--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev")
-        return Command(name=peer.name, words=("bwrap", *shown, *inner))
+        options = ("--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev")
+        return Command(name=peer.name, words=("bwrap", *options, *inner))
     file = folder / "settings.json"
-    file.write_text(settings(readable=["/usr", str(CLI.parents[1])], writable=[str(folder)]), encoding="utf-8")
+    shown = ["/usr", sys.base_prefix, str(CLI.parents[1])]
+    file.write_text(settings(readable=shown, writable=[str(folder)]), encoding="utf-8")
     return Command(name=peer.name, words=(node(), str(CLI), "--settings", str(file), "-c", shlex.join(inner)))

@@ -6,20 +6,21 @@ Takes: questions of the bench.  Gives: times.  Never: the start of this process.
 from __future__ import annotations
 
 import importlib
+import sys
 import tempfile
 
 from bench.harness.worker import serve
-from bench.peers.ground import python_for_all
+from bench.peers.noop import SCRIPT, quickest
 from bench.peers.sandlock_run import sandbox
 
 
 def main() -> None:
     sandlock = importlib.import_module("sandlock")
-    words = [python_for_all(), "-I", "-c", "print('{}')"]
+    words = [quickest(), "-I", "-c", SCRIPT]
     with tempfile.TemporaryDirectory() as scratch:
 
         def noop() -> None:
-            result = sandbox(sandlock, shown=[], scratch=scratch).run(words)
+            result = sandbox(sandlock, shown=[sys.base_prefix], scratch=scratch).run(words)
             if not result.success or result.stdout.strip() != b"{}":
                 raise RuntimeError(f"sandlock did not run the script: {result}")
 
