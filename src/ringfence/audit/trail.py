@@ -29,8 +29,12 @@ class Trail(Bodies, Protocol):
         """Prove the trail against the public key of this runtime, whose fingerprint may be given from outside."""
         ...
 
-    async def position(self) -> int:
-        """How many events there are to read; the position of the newest."""
+    async def position(self, *, back: int = 0) -> int:
+        """The position of the newest event, or the one after which `back` events are left to read."""
+        ...
+
+    async def news(self, *, at_most: float) -> None:
+        """Wait until something may have been kept, by whatever process, and no longer than that many seconds."""
         ...
 
     def links(self, *, after: int = 0, limit: int | None = None) -> AsyncIterator[tuple[int, Link]]:

@@ -5,7 +5,6 @@ Takes: nothing but the store.  Gives: reports, events, bundles.  Never: changes 
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -75,12 +74,12 @@ class Audit:
 
     async def last(self, count: int) -> list[dict[str, Any]]:
         """The newest events, oldest first."""
-        end = await self._parts.store.position()
-        return [link_document(link) async for _, link in self._parts.store.links(after=max(0, end - count))]
+        start = await self._parts.store.position(back=count)
+        return [link_document(link) async for _, link in self._parts.store.links(after=start)]
 
     async def follow(self, *, last: int = 0) -> AsyncIterator[dict[str, Any]]:
         """The newest events and then, without a gap, those of every process as they are kept; ends with the caller."""
-        position = max(0, await self._parts.store.position() - last)
+        position = await self._parts.store.position(back=last)
         wait = _SHORTEST_WAIT
         while True:
             before = position
@@ -88,7 +87,7 @@ class Audit:
                 position = at
                 yield link_document(link)
             wait = _SHORTEST_WAIT if position != before else min(wait * 2, _LONGEST_WAIT)
-            await asyncio.sleep(wait)
+            await self._parts.store.news(at_most=wait)
 
 
 def link_document(link: Link) -> dict[str, Any]:

@@ -8,15 +8,14 @@ from __future__ import annotations
 from datetime import datetime
 
 from ringfence.audit.retention import Removal
-from ringfence.store.database import Database
-from ringfence.store.lane import Lane, Transaction
+from ringfence.store.engine import Engine, Lane, Transaction
 from ringfence.store.rows import stamp
 
 
-class SqliteBodies:
-    """The `Bodies` over SQLite."""
+class KeptBodies:
+    """The `Bodies` over either database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Engine) -> None:
         self._database = database
 
     async def removable(self, *, before: datetime) -> int:
@@ -38,4 +37,4 @@ class SqliteBodies:
         def removing(lane: Lane) -> int:
             return lane.write(work)
 
-        return await self._database.upkeep(removing)
+        return await self._database.upkeep(removing, role="operator")

@@ -11,19 +11,20 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from ringfence.errors import RingfenceError, TrailUnavailable
+from ringfence.store.engine import Durability, Role
 from ringfence.store.faults import Busy, is_busy, translated
 from ringfence.store.lane import Lane, Transaction
 from ringfence.store.migrate import migrate
+from ringfence.store.queries import queries
 
 T = TypeVar("T")
-Durability: TypeAlias = Literal["normal", "full"]
 
 OLDEST_SQLITE = (3, 37, 0)
 WAL_BYTES = 4 * 1024 * 1024
@@ -45,6 +46,17 @@ def connect(path: Path, *, durability: Durability, patience: float) -> sqlite3.C
     return connection
 
 
+class Snapshot:
+    """Named statements on one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._named = queries("sqlite")
+
+    def run(self, name: str, *parameters: Any) -> sqlite3.Cursor:
+        return self._connection.execute(self._named[name], parameters)
+
+
 class Database:
     """The loop's lane (NORMAL, never waits), the writer's lane (FULL, own thread), and upkeep (own thread)."""
 
@@ -60,8 +72,8 @@ class Database:
         self._writes = 0
         self._closed = False
 
-    async def write(self, work: Callable[[Transaction], T], *, durability: Durability) -> T:
-        """Do work in one transaction; `full` is on disk when this returns."""
+    async def write(self, work: Callable[[Transaction], T], *, durability: Durability, role: Role = "application") -> T:
+        """Do work in one transaction; `full` is on disk when this returns. A file has no roles."""
         self._look_after_wal()
         if durability == "full":
             return await self._on(self._writer, lambda: self.writer_lane.write(work))
@@ -77,9 +89,25 @@ class Database:
         except Busy:
             return await self._on(self._writer, lambda: self.writer_lane.read(work))
 
-    async def upkeep(self, work: Callable[[Lane], T]) -> T:
+    async def upkeep(self, work: Callable[[Lane], T], *, role: Role = "application") -> T:
         """Do work that may take long, away from the loop and from the writer."""
         return await self._on(self._upkeep, lambda: work(self.upkeep_lane))
+
+    @contextmanager
+    def reading(self) -> Generator[Snapshot, None, None]:
+        """The store as it stands at one moment, on a connection that can change nothing."""
+        try:
+            with closing(connect(self.path, durability="normal", patience=5)) as connection:
+                connection.text_factory = _strict_text
+                connection.execute("PRAGMA query_only = ON")
+                connection.execute("BEGIN")
+                yield Snapshot(connection)
+        except sqlite3.Error as error:
+            raise translated(error) from error
+
+    async def news(self, *, at_most: float) -> None:
+        """Nobody is told of another process's writes to a file; whoever waits looks again."""
+        await asyncio.sleep(at_most)
 
     async def close(self) -> None:
         await asyncio.to_thread(self.close_now)
@@ -170,3 +198,11 @@ def _turn_to_wal(connection: sqlite3.Connection, *, until: float) -> None:
         if mode != "wal":
             raise TrailUnavailable(f"the store cannot use a write-ahead log on this file system: it is in `{mode}`")
         return
+
+
+def _strict_text(raw: bytes) -> str:
+    """Stored text; bytes that are no text become something that no hash was ever made of."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return f"\0not text: {raw.hex()}"

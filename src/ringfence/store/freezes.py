@@ -13,18 +13,17 @@ from typing import Any
 from ringfence.approvals.inbox import Approval, ApprovalStatus
 from ringfence.audit.events import AuditEvent
 from ringfence.runtime.freezing import Freeze, Scope
-from ringfence.store.database import Database
-from ringfence.store.lane import Transaction
+from ringfence.store.engine import Engine, Transaction
 from ringfence.store.rows import approval_from, stamp
 
 _FROZEN = "frozen"
 _NEVER = "9999"
 
 
-class SqliteFreezes:
-    """The `Freezes` over SQLite."""
+class KeptFreezes:
+    """The `Freezes` over either database."""
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Engine, *, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
@@ -41,7 +40,7 @@ class SqliteFreezes:
             transaction.record(tell(waiting))
             return waiting
 
-        return await self._database.write(work, durability="full")
+        return await self._database.write(work, durability="full", role="operator")
 
     async def unfreeze(self, scope: Scope, *, by: str, tell: Callable[[int], Sequence[AuditEvent]]) -> int:
         at = stamp(self._now())
@@ -51,7 +50,7 @@ class SqliteFreezes:
             transaction.record(tell(lifted))
             return lifted
 
-        return await self._database.write(work, durability="full")
+        return await self._database.write(work, durability="full", role="operator")
 
     async def freezes(self, *, since: datetime | None = None) -> tuple[Freeze, ...]:
         after = _NEVER if since is None else stamp(since)

@@ -12,17 +12,16 @@ from datetime import datetime
 from ringfence.approvals.inbox import Approval, ApprovalStatus, Vote, tally
 from ringfence.audit.events import AuditEvent
 from ringfence.errors import VoteRefused
-from ringfence.store.database import Database
-from ringfence.store.lane import Transaction
+from ringfence.store.engine import Engine, Transaction
 from ringfence.store.rows import approval_from, stamp, vote_row
 
 _CODES = {ApprovalStatus.REJECTED: "approval_rejected", ApprovalStatus.EXPIRED: "approval_expired"}
 
 
-class SqliteInbox:
-    """The `Inbox` over SQLite."""
+class KeptInbox:
+    """The `Inbox` over either database."""
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Engine, *, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
@@ -37,6 +36,7 @@ class SqliteInbox:
         now = self._now()
 
         def work(transaction: Transaction) -> Approval:
+            transaction.run("hold_approval", vote.approval_id)
             before = _approval(transaction, vote.approval_id)
             if before is None:
                 raise VoteRefused(f"there is no request `{vote.approval_id}`")
@@ -49,7 +49,7 @@ class SqliteInbox:
             transaction.record(tell(status))
             return replace(before, status=status, votes=(*before.votes, vote))
 
-        return await self._database.write(work, durability="full")
+        return await self._database.write(work, durability="full", role="approver")
 
     async def expire_due(
         self, now: datetime, *, tell: Callable[[Approval], Iterable[AuditEvent]]

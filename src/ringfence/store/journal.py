@@ -16,15 +16,14 @@ from ringfence.audit.chain import spell
 from ringfence.audit.events import AuditEvent
 from ringfence.errors import CallRefused, Misuse
 from ringfence.runtime.invocation import MOVES, Ending, Invocation, Recorded, Status
-from ringfence.store.database import Database, Durability
-from ringfence.store.lane import Transaction
+from ringfence.store.engine import Durability, Engine, Transaction
 from ringfence.store.rows import approval_row, invocation_row, recorded_from, stamp
 
 
-class SqliteJournal:
-    """The `Journal` over SQLite."""
+class KeptJournal:
+    """The `Journal` over either database."""
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Engine, *, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 

@@ -18,17 +18,16 @@ from ringfence.registry.pins import Change, Key, Ledger, Pin, Sighting, Trust
 from ringfence.registry.registry import RegisteredTool, Registration, Registry
 from ringfence.runtime.invocation import Voided
 from ringfence.runtime.ledger import Acceptance
-from ringfence.store.database import Database
-from ringfence.store.lane import Transaction
+from ringfence.store.engine import Engine, Transaction
 from ringfence.store.rows import stamp
 
 Tell = Callable[[Voided], AuditEvent]
 
 
-class SqlitePins:
-    """The `PinBook` over SQLite."""
+class KeptPins:
+    """The `PinBook` over either database."""
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Engine, *, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
@@ -74,7 +73,8 @@ class SqlitePins:
             for registration in registry.registrations:
                 _void_waiting(transaction, registration, at=at, tell=tell)
 
-        await self._database.write(work, durability="full")
+        vouched = any(registration.accepted_by is not None for registration in registry.registrations)
+        await self._database.write(work, durability="full", role="operator" if vouched else "application")
 
     async def accept(
         self, acceptances: Sequence[Acceptance], *, by: str, events: Sequence[AuditEvent], tell: Tell
@@ -91,7 +91,7 @@ class SqlitePins:
                     _void(transaction, (each.tool, each.was, kept), at=at, tell=tell)
             transaction.record(events)
 
-        await self._database.write(work, durability="full")
+        await self._database.write(work, durability="full", role="operator")
 
 
 def _version(transaction: Transaction) -> int:

@@ -10,15 +10,14 @@ from collections.abc import Callable
 from datetime import datetime
 
 from ringfence.errors import Misuse
-from ringfence.store.database import Database
-from ringfence.store.lane import Transaction
+from ringfence.store.engine import Engine, Transaction
 from ringfence.store.rows import stamp
 
 
-class SqliteSessions:
-    """Sessions over SQLite."""
+class KeptSessions:
+    """Sessions over either database."""
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Engine, *, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
@@ -29,10 +28,9 @@ class SqliteSessions:
         kept = await self._database.read(lambda transaction: transaction.run("session", session_id).fetchone())
 
         def work(transaction: Transaction) -> tuple[str, str | None, str | None]:
-            known = transaction.run("session", session_id).fetchone()
-            if known is None:
-                transaction.run("open_session", session_id, *given, at)
-            return known or given
+            transaction.run("open_session", session_id, *given, at)
+            kept: tuple[str, str | None, str | None] = transaction.run("session", session_id).fetchone()
+            return kept
 
         if (kept or await self._database.write(work, durability="normal")) != given:
             raise Misuse(f"session `{session_id}` belongs to another agent, binding or user")

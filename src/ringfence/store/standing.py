@@ -15,15 +15,14 @@ from ringfence.approvals.standing import Bounds, Ended, StandingGrant
 from ringfence.audit.chain import spell
 from ringfence.audit.events import AuditEvent
 from ringfence.errors import Misuse
-from ringfence.store.database import Database
-from ringfence.store.lane import Transaction
+from ringfence.store.engine import Engine, Transaction
 from ringfence.store.rows import stamp
 
 
-class SqliteGrants:
-    """The `Grants` over SQLite."""
+class KeptGrants:
+    """The `Grants` over either database."""
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Engine, *, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
@@ -34,7 +33,7 @@ class SqliteGrants:
                 transaction.run("sign_grant", grant.id, operator, grant.digest, stamp(grant.bounds.given_at))
             transaction.record(events)
 
-        await self._database.write(work, durability="full")
+        await self._database.write(work, durability="full", role="operator")
 
     async def sign(self, grant_id: str, *, operator: str, digest: str, events: Sequence[AuditEvent]) -> None:
         at = stamp(self._now())
@@ -43,7 +42,7 @@ class SqliteGrants:
             transaction.run("sign_grant", grant_id, operator, digest, at)
             transaction.record(events)
 
-        await self._database.write(work, durability="full")
+        await self._database.write(work, durability="full", role="operator")
 
     async def revoke(self, grant_id: str, *, ended: Ended, events: Sequence[AuditEvent]) -> None:
         def work(transaction: Transaction) -> None:
@@ -51,7 +50,7 @@ class SqliteGrants:
                 raise Misuse(f"there is no standing grant `{grant_id}`")
             transaction.record(events)
 
-        await self._database.write(work, durability="full")
+        await self._database.write(work, durability="full", role="operator")
 
     async def standing_grant(self, grant_id: str) -> StandingGrant | None:
         found = await self._database.read(lambda transaction: _grants(transaction, "standing_grant", grant_id))

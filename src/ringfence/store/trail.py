@@ -6,9 +6,7 @@ Takes: events.  Gives: links, checkpoints and reports.  Never: signs over an anc
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -23,20 +21,17 @@ from ringfence.audit.verify import Report, verify_trail
 from ringfence.errors import TrailUnavailable
 from ringfence.store.accepted import AcceptedPins
 from ringfence.store.anchor import Anchor
-from ringfence.store.database import Database, connect
-from ringfence.store.faults import translated
-from ringfence.store.lane import Lane, Transaction
-from ringfence.store.queries import queries
+from ringfence.store.engine import Engine, Lane, Reading, Transaction
 from ringfence.store.rows import checkpoint_from, checkpoint_row, link_from, stamp
 
 _PAGE = 500
 
 
-class SqliteTrail:
-    """The `Trail` over SQLite."""
+class KeptTrail:
+    """The `Trail` over either database."""
 
     def __init__(
-        self, database: Database, *, signing_key: Ed25519PrivateKey, anchor: Anchor | None, now: Callable[[], datetime]
+        self, database: Engine, *, signing_key: Ed25519PrivateKey, anchor: Anchor | None, now: Callable[[], datetime]
     ) -> None:
         self._database = database
         self._key = signing_key
@@ -46,8 +41,12 @@ class SqliteTrail:
     async def append(self, events: Sequence[AuditEvent]) -> None:
         await self._database.write(lambda transaction: transaction.record(events), durability="normal")
 
-    async def position(self) -> int:
-        return await self._database.read(lambda transaction: int(transaction.run("last_event").fetchone()[0]))
+    async def position(self, *, back: int = 0) -> int:
+        name, parameters = ("place_before", (back,)) if back else ("last_event", ())
+        return await self._database.read(lambda transaction: int(transaction.run(name, *parameters).fetchone()[0]))
+
+    async def news(self, *, at_most: float) -> None:
+        await self._database.news(at_most=at_most)
 
     async def links(self, *, after: int = 0, limit: int | None = None) -> AsyncIterator[tuple[int, Link]]:
         while limit is None or limit > 0:
@@ -72,30 +71,16 @@ class SqliteTrail:
         return await asyncio.to_thread(self._bundle, write)
 
     def _bundle(self, write: Callable[[bytes], object]) -> int:
-        named = queries("sqlite")
         at = stamp(self._now())
-        with self._reading() as connection:
-            checkpoints = list(map(checkpoint_from, connection.execute(named["checkpoints_from"], (0,))))
-            covered = _through(checkpoints[-1] if checkpoints else None)
-            rows = connection.execute(named["links_through"], (covered,))
+        with self._database.reading() as reading:
+            checkpoints = _checkpoints(reading, 0)
+            rows = reading.run("links_through", _through(checkpoints[-1] if checkpoints else None))
             lines = bundle_lines(map(link_from, rows), checkpoints=checkpoints, at=at, key=self._key)
             count = 0
             for line in lines:
                 write(line)
                 count += 1
             return count
-
-    @contextmanager
-    def _reading(self) -> Generator[sqlite3.Connection, None, None]:
-        """The store as it stands at one moment, on a connection that can change nothing."""
-        try:
-            with closing(connect(self._database.path, durability="normal", patience=5)) as connection:
-                connection.text_factory = _strict_text
-                connection.execute("PRAGMA query_only = ON")
-                connection.execute("BEGIN")
-                yield connection
-        except sqlite3.Error as error:
-            raise translated(error) from error
 
     def _checkpoint(self, lane: Lane) -> None:
         if self._anchor is None:
@@ -112,13 +97,14 @@ class SqliteTrail:
 
     def _sign(self, transaction: Transaction) -> None:
         """Sign where every chain stands that grew since the last checkpoint."""
+        transaction.run("hold_checkpoints")
         last = _last_checkpoint(transaction)
         (through,) = transaction.run("last_event").fetchone()
         covered = _through(last)
         if through > covered:
             heads = [
                 Head(writer=writer, seq=seq, hash=hash_)
-                for writer, seq, hash_ in transaction.run("heads_after", covered)
+                for writer, seq, hash_ in transaction.run("heads_after", covered, through)
             ]
             signed = sign(heads, through=through, after=last, at=stamp(self._now()), key=self._key)
             transaction.run("insert_checkpoint", *checkpoint_row(signed))
@@ -126,27 +112,26 @@ class SqliteTrail:
     def _verify(self, key: str | None) -> Report:
         # The anchor is read first: a checkpoint is in the store before it is in the anchor, never after.
         anchored = self._anchor.lines() if self._anchor else None
-        with self._reading() as connection:
-            report = self._report(connection, anchored=anchored)
+        with self._database.reading() as reading:
+            report = self._report(reading, anchored=anchored)
         if key is not None and key != report.key:
             return replace(report, problems=(f"the key is `{report.key}`, not `{key}`", *report.problems))
         return report
 
-    def _report(self, connection: sqlite3.Connection, *, anchored: list[str] | None) -> Report:
-        named = queries("sqlite")
-        checkpoints = list(map(checkpoint_from, connection.execute(named["checkpoints_from"], (0,))))
+    def _report(self, reading: Reading, *, anchored: list[str] | None) -> Report:
+        checkpoints = _checkpoints(reading, 0)
         problems: list[str] = []
         accepted = AcceptedPins()
         report = verify_trail(
-            _ordered(connection.execute(named["links_by_writer"]), problems=problems, accepted=accepted),
+            _ordered(iter(reading.run("links_by_writer")), problems=problems, accepted=accepted),
             checkpoints=checkpoints,
             anchor=anchored,
             key=self._key.public_key(),
         )
-        (strays,) = connection.execute(named["stray_bodies"]).fetchone()
+        (strays,) = reading.run("stray_bodies").fetchone()
         if strays:
             problems.append(f"{strays} bodies belong to no event: events were removed or moved")
-        problems.extend(accepted.problems(connection.execute(named["pins"])))
+        problems.extend(accepted.problems(reading.run("pins")))
         if self._anchor is not None and anchored is None and checkpoints:
             problems.append(f"the anchor `{self._anchor.path}` is missing")
         return replace(report, problems=(*problems, *report.problems))
@@ -164,14 +149,6 @@ def _ordered(rows: Iterator[tuple[Any, ...]], *, problems: list[str], accepted: 
         yield link
 
 
-def _strict_text(raw: bytes) -> str:
-    """Stored text; bytes that are no text become something that no hash was ever made of."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return f"\0not text: {raw.hex()}"
-
-
 def _page(after: int, size: int) -> Callable[[Lane], list[tuple[int, Link]]]:
     def work(transaction: Transaction) -> list[tuple[int, Link]]:
         return [(row[0], link_from(row)) for row in transaction.run("links_after", after, size)]
@@ -179,8 +156,8 @@ def _page(after: int, size: int) -> Callable[[Lane], list[tuple[int, Link]]]:
     return lambda lane: lane.read(work)
 
 
-def _checkpoints(transaction: Transaction, first: int) -> list[Checkpoint]:
-    return list(map(checkpoint_from, transaction.run("checkpoints_from", first)))
+def _checkpoints(reading: Reading, first: int) -> list[Checkpoint]:
+    return list(map(checkpoint_from, reading.run("checkpoints_from", first)))
 
 
 def _last_checkpoint(transaction: Transaction) -> Checkpoint | None:

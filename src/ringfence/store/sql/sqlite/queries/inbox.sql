@@ -18,3 +18,7 @@ INSERT INTO votes (approval_id, digest, voter, decision, reason, door, at) VALUE
 
 -- name: resolve
 UPDATE approvals SET status = ?2, code = ?3, resolved_at = ?4 WHERE id = ?1
+
+-- name: hold_approval
+-- A write holds the whole file already; elsewhere this makes two votes come one after the other.
+SELECT 1 FROM approvals WHERE id = ?1

@@ -2,4 +2,5 @@
 SELECT agent, binding, user FROM sessions WHERE id = ?1
 
 -- name: open_session
-INSERT INTO sessions (id, agent, binding, user, opened_at) VALUES (?1, ?2, ?3, ?4, ?5)
+INSERT INTO sessions (id, agent, binding, user, opened_at)
+SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?1)

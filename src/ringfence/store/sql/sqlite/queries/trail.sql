@@ -43,7 +43,7 @@ WHERE event IN (SELECT id FROM audit_events WHERE invocation_id IS NOT NULL AND 
 SELECT count(*) FROM audit_bodies WHERE event NOT IN (SELECT id FROM audit_events)
 
 -- name: heads_after
-SELECT writer, max(seq), hash FROM audit_events WHERE id > ?1 GROUP BY writer ORDER BY writer
+SELECT writer, max(seq), hash FROM audit_events WHERE id > ?1 AND id <= ?2 GROUP BY writer ORDER BY writer
 
 -- name: checkpoints_from
 SELECT number, statement, signature FROM audit_checkpoints WHERE number >= ?1 ORDER BY number
@@ -53,3 +53,10 @@ SELECT number, statement, signature FROM audit_checkpoints ORDER BY number DESC 
 
 -- name: insert_checkpoint
 INSERT INTO audit_checkpoints (number, statement, signature) VALUES (?1, ?2, ?3)
+
+-- name: hold_checkpoints
+-- A write holds the whole file already; elsewhere this lets one process sign at a time.
+SELECT 1
+
+-- name: place_before
+SELECT coalesce(min(id), 1) - 1 FROM (SELECT id FROM audit_events ORDER BY id DESC LIMIT ?1)
