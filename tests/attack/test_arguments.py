@@ -18,7 +18,14 @@ from ringfence.errors import Misuse
 from ringfence.runtime import Outcome, Refused, blocking
 from ringfence.runtime.blocking import BlockingRuntime
 from tests.acceptance.spine import toolbox
-from tests.acceptance.spine.household import completed, config, open_house, refused, scripted, waiting
+from tests.acceptance.spine.household import (
+    assert_completed,
+    assert_refused,
+    assert_waiting,
+    config,
+    open_house,
+    scripted,
+)
 
 pytestmark = pytest.mark.req("CON-3")
 
@@ -181,8 +188,8 @@ async def test_hostile_arguments_are_refused_before_the_policy_sees_them(
     tmp_path: Path, arguments: dict[Any, Any]
 ) -> None:
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call("echo", {"text": "x"}))  # the control: fitting arguments run
-        outcome = refused(await house.call("echo", arguments), "input_invalid")
+        assert_completed(await house.call("echo", {"text": "x"}))  # the control: fitting arguments run
+        outcome = assert_refused(await house.call("echo", arguments), "input_invalid")
         assert house.ran == ["echo"]
         assert (await house.events("policy_decision"))[-1]["body"]["reasons"] == []
     assert outcome.reasons == ()
@@ -199,7 +206,7 @@ MAPPINGS: list[Mapping[str, Any]] = [
 @pytest.mark.parametrize("arguments", MAPPINGS, ids=lambda given: type(given).__name__)
 async def test_any_mapping_is_taken_as_the_plain_copy_it_gives(tmp_path: Path, arguments: Mapping[str, Any]) -> None:
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call("echo", arguments))
+        assert_completed(await house.call("echo", arguments))
         assert house.sandbox.jobs[0].arguments == b'{"text":"x"}'
 
 
@@ -220,10 +227,10 @@ async def test_arguments_changed_after_they_were_asked_for_change_nothing(tmp_pa
     mine: dict[str, Any] = {"to": "shop", "amount": 5}
     async with open_house(config(tmp_path)) as house:
         session = house.session()
-        asked = waiting(await session.call("pay", mine))
+        asked = assert_waiting(await session.call("pay", mine))
         mine.update(to="eve", amount=5_000)
         await house.vote(asked, "alice")
-        completed(await session.resume(asked.invocation_id))
+        assert_completed(await session.resume(asked.invocation_id))
         (job,) = house.sandbox.jobs
     assert job.arguments == b'{"amount":5,"to":"shop"}'
 

@@ -16,14 +16,14 @@ from tests.acceptance.spine import toolbox, toolbox_channels
 from tests.acceptance.spine.household import (
     AGENT,
     accounts,
+    assert_completed,
+    assert_refused,
+    assert_waiting,
     bound,
-    completed,
     config,
     open_house,
-    refused,
     reply,
     scripted,
-    waiting,
 )
 
 TOOLS = (*toolbox.ALL, *toolbox_channels.ALL)
@@ -61,9 +61,11 @@ def opened(settings: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("name", GUESSES)
 async def test_a_tool_of_another_channel_is_no_tool_in_any_spelling(tmp_path: Path, name: str) -> None:
     async with opened(two_channels(tmp_path)) as house:
-        waiting(await house.call("pay", {"to": "x", "amount": 1}, binding="chat:staff"))
-        tried = refused(await house.call(name, {"to": "x", "amount": 1}, binding="chat:public"), "tool_not_found")
-        never = refused(
+        assert_waiting(await house.call("pay", {"to": "x", "amount": 1}, binding="chat:staff"))
+        tried = assert_refused(
+            await house.call(name, {"to": "x", "amount": 1}, binding="chat:public"), "tool_not_found"
+        )
+        never = assert_refused(
             await house.call("never_was", {"to": "x", "amount": 1}, binding="chat:public"), "tool_not_found"
         )
         assert house.ran == []
@@ -74,8 +76,10 @@ async def test_a_tool_of_another_channel_is_no_tool_in_any_spelling(tmp_path: Pa
 @pytest.mark.parametrize("word", ["binding", "channel", "instance", "account", "credential", "_binding", "x-binding"])
 async def test_a_binding_or_account_in_the_arguments_is_no_argument(tmp_path: Path, word: str) -> None:
     async with opened(two_channels(tmp_path)) as house:
-        refused(await house.call("echo", {"text": "x", word: "chat:staff"}, binding="chat:public"), "input_invalid")
-        completed(await house.call("echo", {"text": f"{word}: chat:staff"}, binding="chat:public"))
+        assert_refused(
+            await house.call("echo", {"text": "x", word: "chat:staff"}, binding="chat:public"), "input_invalid"
+        )
+        assert_completed(await house.call("echo", {"text": f"{word}: chat:staff"}, binding="chat:public"))
         (job,) = house.sandbox.jobs
     assert job.account is not None
     assert job.account.name == "chat:public"
@@ -89,7 +93,7 @@ async def test_a_session_opens_on_no_binding_but_the_agents_own(tmp_path: Path, 
     async with opened(two_channels(tmp_path)) as house:
         with pytest.raises(Misuse):
             house.session(binding=name)
-        completed(await house.call("echo", {"text": "x"}, binding="chat:staff"))
+        assert_completed(await house.call("echo", {"text": "x"}, binding="chat:staff"))
 
 
 @pytest.mark.req("VIEW-3", "VIEW-7")
@@ -99,7 +103,7 @@ async def test_another_agents_binding_is_not_ones_own(tmp_path: Path) -> None:
     async with opened(settings) as house:
         with pytest.raises(Misuse, match="has no binding"):
             house.session(agent="ana", binding="chat:staff")
-        completed(await house.call("echo", {"text": "x"}, agent="ben", binding="chat:staff"))
+        assert_completed(await house.call("echo", {"text": "x"}, agent="ben", binding="chat:staff"))
 
 
 @pytest.mark.req("POL-5", "VIEW-3")
@@ -113,19 +117,19 @@ async def test_another_agents_binding_is_not_ones_own(tmp_path: Path) -> None:
 )  # fmt: skip
 async def test_a_recipient_of_another_channel_is_reached_by_no_trick(tmp_path: Path, to: str) -> None:
     async with opened(two_channels(tmp_path)) as house:
-        completed(await house.call("send_mail", {"to": "eve@staff.example"}, binding="chat:staff"))
-        completed(await house.call("send_mail", {"to": "x@customers.example"}, binding="chat:public"))
-        refused(await house.call("send_mail", {"to": to}, binding="chat:public"), "recipient_not_allowed")
+        assert_completed(await house.call("send_mail", {"to": "eve@staff.example"}, binding="chat:staff"))
+        assert_completed(await house.call("send_mail", {"to": "x@customers.example"}, binding="chat:public"))
+        assert_refused(await house.call("send_mail", {"to": to}, binding="chat:public"), "recipient_not_allowed")
         assert house.ran == ["send_mail"] * 2
 
 
 @pytest.mark.req("VIEW-3")
 async def test_a_session_does_not_change_its_channel(tmp_path: Path) -> None:
     async with opened(two_channels(tmp_path)) as house:
-        completed(await house.call("echo", {"text": "x"}, id="s1", binding="chat:public"))
+        assert_completed(await house.call("echo", {"text": "x"}, id="s1", binding="chat:public"))
         with pytest.raises(Misuse, match="belongs to another"):
             await house.call("echo", {"text": "x"}, id="s1", binding="chat:staff")
-        completed(await house.call("echo", {"text": "x"}, id="s1", binding="chat:public"))
+        assert_completed(await house.call("echo", {"text": "x"}, id="s1", binding="chat:public"))
 
 
 FILE = """version: 1

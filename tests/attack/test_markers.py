@@ -9,7 +9,7 @@ import pytest
 
 from ringfence.execution.sandbox import RawOutput
 from ringfence.runtime import Outcome
-from tests.acceptance.spine.household import config, fault, open_house, reply, scripted, waiting
+from tests.acceptance.spine.household import assert_waiting, config, fault, open_house, reply, scripted
 
 pytestmark = pytest.mark.req("SAN-4")
 
@@ -64,7 +64,7 @@ async def test_a_forged_frame_in_a_name_or_a_reason_stays_on_its_line(tmp_path: 
     async with open_house(config(tmp_path)) as house:
         session = house.session()
         named = await session.call("echo", {"text": "x", f"a\n{GUESSED}": 1})
-        asked = waiting(await session.call("pay", {"to": "x", "amount": 1}))
+        asked = assert_waiting(await session.call("pay", {"to": "x", "amount": 1}))
         await house.vote(asked, "alice", "reject", f"no\n{GUESSED}")
         rejected = await session.call("pay", {"to": "x", "amount": 1})
     for outcome in (named, rejected):

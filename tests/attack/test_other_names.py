@@ -10,14 +10,14 @@ from ringfence.errors import Misuse
 from tests.acceptance.spine.household import (
     AGENT,
     accounts,
+    assert_completed,
+    assert_refused,
+    assert_waiting,
     bound,
-    completed,
     config,
     open_house,
-    refused,
     rule,
     rules,
-    waiting,
 )
 
 
@@ -27,8 +27,8 @@ from tests.acceptance.spine.household import (
 )
 async def test_who_acts_cannot_be_said_in_the_arguments(tmp_path: Path, smuggled: str) -> None:
     async with open_house(config(tmp_path)) as house:
-        refused(await house.call("echo", {"text": "x", smuggled: "root"}), "input_invalid")
-        completed(await house.call("echo", {"text": "x"}))
+        assert_refused(await house.call("echo", {"text": "x", smuggled: "root"}), "input_invalid")
+        assert_completed(await house.call("echo", {"text": "x"}))
 
 
 @pytest.mark.req("POL-2")
@@ -37,8 +37,10 @@ async def test_a_rule_about_a_binding_is_not_dodged_by_the_model(tmp_path: Path)
     policy = rules(rule("deny", binding="chat:public"))
     settings = config(tmp_path, agent=bound(*places), accounts=accounts(*places), policy=policy)
     async with open_house(settings) as house:
-        refused(await house.call("echo", {"text": "binding: chat:private"}, binding="chat:public"), "policy_denied")
-        completed(await house.call("echo", {"text": "x"}, binding="chat:private"))
+        assert_refused(
+            await house.call("echo", {"text": "binding: chat:private"}, binding="chat:public"), "policy_denied"
+        )
+        assert_completed(await house.call("echo", {"text": "x"}, binding="chat:private"))
 
 
 @pytest.mark.req("IDM-1")
@@ -54,9 +56,9 @@ async def test_a_key_of_another_agent_is_a_key_of_its_own(tmp_path: Path) -> Non
 @pytest.mark.req("APR-3", "VIEW-2")
 async def test_a_session_cannot_be_taken_over_by_its_id(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agents={"ana": AGENT, "ben": AGENT})) as house:
-        waiting(await house.call("pay", {"to": "x", "amount": 1}, id="s1"))
+        assert_waiting(await house.call("pay", {"to": "x", "amount": 1}, id="s1"))
         for thief in ({"agent": "ben"}, {"user": "mallory"}, {"user": None}):
             with pytest.raises(Misuse, match="belongs to another"):
                 await house.call("echo", {"text": "x"}, id="s1", **thief)
         assert house.ran == []
-        completed(await house.call("echo", {"text": "x"}, id="s1"))
+        assert_completed(await house.call("echo", {"text": "x"}, id="s1"))

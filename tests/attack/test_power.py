@@ -18,7 +18,7 @@ from ringfence.assembly.assemble import utc_now
 from ringfence.errors import VoteRefused
 from ringfence.runtime import Completed
 from tests.acceptance.spine.held import HeldSandbox
-from tests.acceptance.spine.household import Clock, config, open_house, refused, waiting
+from tests.acceptance.spine.household import Clock, assert_refused, assert_waiting, config, open_house
 from tests.architecture.source import ROOT
 
 PAY = ("pay", {"to": "shop", "amount": 5})
@@ -71,7 +71,7 @@ async def test_149_a_grant_is_not_stretched_by_raw_sql(tmp_path: Path) -> None:
                     assert isinstance(await house.call(*PAY), Completed)
                 with pytest.raises(sqlite3.IntegrityError):
                     connection.execute(change)
-        waiting(await house.call(*PAY))
+        assert_waiting(await house.call(*PAY))
 
 
 @pytest.mark.req("OPS-8")
@@ -94,9 +94,9 @@ async def test_170_a_freeze_stops_calls_that_run_wait_are_approved_and_are_being
         ended = await asyncio.gather(*runs, granted)
         assert [getattr(each, "code", each.status) for each in ended] == ["frozen"] * 4
         for asked in (waits, queued, voted):
-            refused(await session.resume(waiting(asked).invocation_id), "frozen")
+            assert_refused(await session.resume(assert_waiting(asked).invocation_id), "frozen")
         for tool, arguments in (PAY, ("echo", {"text": "x"}), ("grant_access", {"person": "x"})):
-            refused(await house.call(tool, arguments), "frozen")
+            assert_refused(await house.call(tool, arguments), "frozen")
         jail.go.set()
         assert house.ran == []
         assert (await house.runtime.audit.verify()).ok
@@ -114,5 +114,5 @@ async def test_170_a_call_that_was_decided_before_the_freeze_does_not_start_afte
             return guard(job)
 
         house.sandbox.refusal = freeze_now  # type: ignore[method-assign]
-        refused(await house.call("echo", {"text": "x"}), "frozen")
+        assert_refused(await house.call("echo", {"text": "x"}), "frozen")
         assert house.ran == []

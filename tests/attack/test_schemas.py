@@ -14,7 +14,7 @@ from ringfence.contract.call import Shape
 from ringfence.contract.document import read_document
 from ringfence.errors import DeclarationRefused
 from tests.acceptance.spine import toolbox
-from tests.acceptance.spine.household import completed, config, open_house
+from tests.acceptance.spine.household import assert_completed, config, open_house
 
 pytestmark = pytest.mark.req("CON-2", "CON-3")
 
@@ -79,4 +79,4 @@ def test_a_pattern_that_cannot_be_matched_in_linear_time_is_refused(pattern: str
 async def test_a_catastrophic_pattern_in_a_schema_takes_no_longer_than_any_other(tmp_path: Path) -> None:
     schema = {**toolbox.echo.input_schema, "properties": {"text": {"type": "string", "pattern": "^(a+)+$|!"}}}
     async with open_house(config(tmp_path), tools=[replace(toolbox.echo, input_schema=schema)]) as house:
-        completed(await house.call("echo", {"text": "a" * 8_000 + "!"}))
+        assert_completed(await house.call("echo", {"text": "a" * 8_000 + "!"}))

@@ -18,7 +18,17 @@ from ringfence.assembly import open_runtime
 from ringfence.assembly.assemble import utc_now
 from ringfence.errors import ConfigInvalid, VoteRefused
 from ringfence.runtime import Waiting
-from tests.acceptance.spine.household import Clock, House, completed, config, open_house, refused, rule, rules, waiting
+from tests.acceptance.spine.household import (
+    Clock,
+    House,
+    assert_completed,
+    assert_refused,
+    assert_waiting,
+    config,
+    open_house,
+    rule,
+    rules,
+)
 from tests.architecture.source import ROOT
 
 PAY = ("pay", {"to": "shop", "amount": 5})
@@ -49,7 +59,7 @@ def raced(folder: Path, invocation_id: str) -> list[list[str]]:
 @pytest.mark.req("APR-4", "DB-2")
 async def test_147_proposers_and_second_votes_are_refused_also_by_raw_sql(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        asked = waiting(await house.call("grant_access", {"person": "x"}))
+        asked = assert_waiting(await house.call("grant_access", {"person": "x"}))
         (approval,) = await house.runtime.approvals.list()
         for proposer in ("ulla", "carol"):
             with pytest.raises(VoteRefused):
@@ -77,7 +87,7 @@ async def test_148_what_was_approved_cannot_be_changed_under_the_vote(tmp_path: 
             ):
                 with pytest.raises(sqlite3.IntegrityError):
                     connection.execute(change)
-        completed(await house.session(id="s1").resume(asked.invocation_id))
+        assert_completed(await house.session(id="s1").resume(asked.invocation_id))
 
 
 @pytest.mark.req("APR-3")
@@ -99,14 +109,14 @@ async def test_149_one_approval_is_used_up_by_its_run_its_expiry_or_another_sess
         session = house.session()
         asked = await session.call(*PAY)
         await house.vote(asked, "alice")
-        refused(await house.session().resume(asked.invocation_id), "approval_void")
-        completed(await session.resume(asked.invocation_id))
-        completed(await session.resume(asked.invocation_id))
-        assert waiting(await session.call(*PAY)).invocation_id != asked.invocation_id
+        assert_refused(await house.session().resume(asked.invocation_id), "approval_void")
+        assert_completed(await session.resume(asked.invocation_id))
+        assert_completed(await session.resume(asked.invocation_id))
+        assert assert_waiting(await session.call(*PAY)).invocation_id != asked.invocation_id
         late = await session.call("pay", {"to": "shop", "amount": 6})
         await house.vote(late, "alice")
         house.clock.forward(timedelta(hours=2))
-        refused(await session.resume(late.invocation_id), "approval_expired")
+        assert_refused(await session.resume(late.invocation_id), "approval_expired")
         assert house.ran == ["pay"]
 
 
@@ -117,9 +127,9 @@ async def test_150_other_arguments_or_another_tool_are_a_new_call_from_the_start
         asked = await session.call("publish", {"text": "x"})
         await house.vote(asked, "alice")
         for tool, arguments in (("publish", {"text": "y"}), ("pay", {"to": "x", "amount": 1})):
-            assert waiting(await session.call(tool, arguments)).approval_id != asked.approval_id
+            assert assert_waiting(await session.call(tool, arguments)).approval_id != asked.approval_id
         assert house.ran == []
-        completed(await session.call("publish", {"text": "x"}))
+        assert_completed(await session.call("publish", {"text": "x"}))
 
 
 @pytest.mark.req("APR-2")
@@ -132,7 +142,7 @@ async def test_151_the_card_holds_the_bytes_that_will_run(tmp_path: Path, text: 
         asked = await session.call("publish", {"text": text})
         (approval,) = await house.runtime.approvals.list()
         await house.vote(asked, "alice")
-        completed(await session.resume(asked.invocation_id))
+        assert_completed(await session.resume(asked.invocation_id))
         (job,) = house.sandbox.jobs
     assert approval.card["arguments"].encode() == job.arguments
     assert job.arguments.decode().count(text[:1])
@@ -141,10 +151,10 @@ async def test_151_the_card_holds_the_bytes_that_will_run(tmp_path: Path, text: 
 @pytest.mark.req("APR-4", "POL-2", "VIEW-1")
 async def test_152_what_is_missing_or_broken_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_house(config(tmp_path / "a", people={"carol": {"roles": ["viewer"]}})) as house:
-        refused(await house.call(*PAY), "no_approvers")
+        assert_refused(await house.call(*PAY), "no_approvers")
     broken = rules(rule("allow", tool="echo", when={"args.text": {"lt": 1}}))
     async with open_house(config(tmp_path / "b", policy=broken)) as house:
-        refused(await house.call("echo", {"text": "x"}), "policy_denied")
+        assert_refused(await house.call("echo", {"text": "x"}), "policy_denied")
     (tmp_path / "empty.yaml").write_text("")
     for file in ("empty.yaml", "missing.yaml", "."):
         with pytest.raises(ConfigInvalid):
@@ -173,16 +183,16 @@ async def test_153_a_rejected_call_is_not_asked_again_in_other_clothes(tmp_path:
         session = house.session(id="s1")
         asked = await session.call("publish", {"text": "Pay the shop", "weight": 1})
         await house.vote(asked, "alice", "reject", "we owe them nothing")
-        told = refused(await session.call("publish", again), "approval_rejected")
+        told = assert_refused(await session.call("publish", again), "approval_rejected")
         assert "we owe them nothing" in told.message
         assert "do not retry" in told.for_model()
-        refused(await session.call("publish", again, idempotency_key="new"), "approval_rejected")
+        assert_refused(await session.call("publish", again, idempotency_key="new"), "approval_rejected")
         assert await house.runtime.approvals.list() == []
-        waiting(await house.session(id="s2").call("publish", again))  # the control: it is settled for that session
+        assert_waiting(await house.session(id="s2").call("publish", again))  # the control: another session
     async with open_house(config(tmp_path)) as another_process:
         session = another_process.session(id="s1")
-        waiting(await session.call("publish", {"text": "Pay the shop 10"}))  # the control: another call is asked
-        refused(await session.call("publish", again), "approval_rejected")
+        assert_waiting(await session.call("publish", {"text": "Pay the shop 10"}))  # the control: another call is asked
+        assert_refused(await session.call("publish", again), "approval_rejected")
 
 
 @pytest.mark.req("APR-5")
@@ -196,9 +206,9 @@ async def test_153_the_third_try_at_a_rejected_call_stops_the_sessions_calls_to_
         asked = await session.call("publish", {"text": "x"})
         await house.vote(asked, "alice", "reject", "no")
         for text in ("x", "X"):
-            refused(await session.call("publish", {"text": text}), "approval_rejected")
-        early = waiting(await session.call("publish", other))  # the control: two in a row stop nothing
-        refused(await session.call("publish", {"text": "x."}), "approval_rejected")
+            assert_refused(await session.call("publish", {"text": text}), "approval_rejected")
+        early = assert_waiting(await session.call("publish", other))  # the control: two in a row stop nothing
+        assert_refused(await session.call("publish", {"text": "x."}), "approval_rejected")
         if pause == "none":
             await assert_stopped(house, early=early)
     if pause == "another_process":
@@ -210,13 +220,13 @@ async def assert_stopped(house: House, *, early: Waiting) -> None:
     """The session gets nowhere with the tool, whatever it asks; a person's yes lets it go on."""
     session = house.session(id="s1")
     for text in ("a", "b", "x"):
-        refused(await session.call("publish", {"text": text}), "approval_rejected")
+        assert_refused(await session.call("publish", {"text": text}), "approval_rejected")
     assert [each.id for each in await house.runtime.approvals.list()] == [early.approval_id]
-    completed(await session.call("echo", {"text": "another tool"}))
-    waiting(await house.session(id="s2").call("publish", {"text": "another session"}))
+    assert_completed(await session.call("echo", {"text": "another tool"}))
+    assert_waiting(await house.session(id="s2").call("publish", {"text": "another session"}))
     assert house.ran == ["echo"]
     await house.vote(early, "alice")
-    waiting(await session.call("publish", {"text": "c"}))
+    assert_waiting(await session.call("publish", {"text": "c"}))
 
 
 @pytest.mark.req("APR-5")
@@ -225,10 +235,12 @@ async def test_153_three_rejections_in_a_row_stop_allowed_calls_of_the_tool_too(
     async with open_house(config(tmp_path, policy=large)) as house:
         session = house.session()
         for n in range(3):
-            completed(await session.call("echo", {"text": "small"}))
+            assert_completed(await session.call("echo", {"text": "small"}))
             asked = await session.call("echo", {"text": f"large {n}"})
             await house.vote(asked, "alice", "reject", "no")
-        stopped = [refused(await session.call("echo", {"text": text}), "approval_rejected") for text in ("small", "y")]
+        stopped = [
+            assert_refused(await session.call("echo", {"text": text}), "approval_rejected") for text in ("small", "y")
+        ]
         assert {"no more calls of `echo`" in each.message for each in stopped} == {True}
         assert house.ran == ["echo"] * 3
 
@@ -240,4 +252,4 @@ async def test_153_an_approval_in_between_begins_the_count_anew(tmp_path: Path) 
         for n, word in enumerate(("reject", "reject", "approve", "reject", "reject")):
             asked = await session.call("publish", {"text": f"text {n}"})
             await house.vote(asked, "alice", word, "a reason")
-        waiting(await session.call("publish", {"text": "one more"}))
+        assert_waiting(await session.call("publish", {"text": "one more"}))

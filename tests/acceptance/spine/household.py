@@ -186,17 +186,20 @@ async def open_with(
         yield runtime
 
 
-def completed(outcome: Outcome) -> Completed:
+def assert_completed(outcome: Outcome) -> Completed:
     assert isinstance(outcome, Completed), outcome
     return outcome
 
 
-def refused(outcome: Outcome, code: str) -> Refused:
+def assert_refused(outcome: Outcome, code: str) -> Refused:
     assert isinstance(outcome, Refused), outcome
     assert outcome.code == code, outcome
     return outcome
 
 
-def waiting(outcome: Outcome) -> Waiting:
+def assert_waiting(outcome: Outcome) -> Waiting:
     assert isinstance(outcome, Waiting), outcome
     return outcome
+
+
+completed, refused, waiting = assert_completed, assert_refused, assert_waiting

@@ -14,15 +14,15 @@ from tests.acceptance.spine import toolbox, toolbox_channels
 from tests.acceptance.spine.household import (
     AGENT,
     accounts,
+    assert_completed,
+    assert_refused,
+    assert_waiting,
     bound,
-    completed,
     config,
     open_house,
-    refused,
     rule,
     rules,
     scripted,
-    waiting,
 )
 
 TWO = ("chat:one", "chat:two")
@@ -40,11 +40,11 @@ async def test_a_binding_leaves_in_what_both_lists_have(tmp_path: Path) -> None:
     async with open_house(settings) as house:
         assert [each.name for each in house.session(binding="chat:one").view] == ["echo"]
         assert [each.name for each in house.session(binding="chat:two").view] == ["echo", "look_up"]
-        completed(await house.call("echo", {"text": "x"}, binding="chat:one"))
-        here = refused(await house.call("look_up", {"name": "x"}, binding="chat:one"), "tool_not_found")
-        never = refused(await house.call("never_was", {"name": "x"}, binding="chat:one"), "tool_not_found")
-        refused(await house.call("pay", {"to": "x", "amount": 1}, binding="chat:one"), "tool_not_found")
-        completed(await house.call("look_up", {"name": "x"}, binding="chat:two"))
+        assert_completed(await house.call("echo", {"text": "x"}, binding="chat:one"))
+        here = assert_refused(await house.call("look_up", {"name": "x"}, binding="chat:one"), "tool_not_found")
+        never = assert_refused(await house.call("never_was", {"name": "x"}, binding="chat:one"), "tool_not_found")
+        assert_refused(await house.call("pay", {"to": "x", "amount": 1}, binding="chat:one"), "tool_not_found")
+        assert_completed(await house.call("look_up", {"name": "x"}, binding="chat:two"))
     assert {**here.as_dict(), "invocation_id": ""} == {**never.as_dict(), "invocation_id": ""}
 
 
@@ -81,8 +81,8 @@ async def test_what_an_author_leaves_to_the_agent_is_what_the_binding_leaves_of_
     narrowing = {"files": {"read": ["knowledge/public", "elsewhere"], "write": ["outbox"]}}
     sandbox = scripted(serves=frozenset({"files"}))
     async with open_house(on_two(tmp_path, one=narrowing), sandbox=sandbox) as house:
-        completed(await house.call("draft", {"title": "x"}, binding="chat:one"))
-        completed(await house.call("draft", {"title": "x"}, binding="chat:two"))
+        assert_completed(await house.call("draft", {"title": "x"}, binding="chat:one"))
+        assert_completed(await house.call("draft", {"title": "x"}, binding="chat:two"))
     assert [job.grant.document() for job in sandbox.jobs] == [
         [{"kind": "files", "read": ["knowledge/public"], "write": ["outbox"]}],
         [{"kind": "files", "read": ["knowledge"], "write": ["outbox"]}],
@@ -120,7 +120,7 @@ def test_the_blocking_twin_is_held_to_the_same_bindings(tmp_path: Path) -> None:
     with blocking(open_runtime(settings, tools=toolbox.ALL, dangerously_sandbox=scripted())) as runtime:
         with pytest.raises(CallRefused, match="the session names none"):
             runtime.session(agent="ana")
-        completed(runtime.session(agent="ana", binding="chat:one").call("echo", {"text": "x"}))
+        assert_completed(runtime.session(agent="ana", binding="chat:one").call("echo", {"text": "x"}))
         assert runtime.explain("ana", "note", {"text": "x"}, binding="chat:one").code == "tool_not_found"
         assert runtime.explain("ana", "note", {"text": "x"}, binding="chat:two").code is None
 
@@ -129,10 +129,10 @@ def test_the_blocking_twin_is_held_to_the_same_bindings(tmp_path: Path) -> None:
 async def test_the_account_is_on_the_card_the_job_and_the_trail(tmp_path: Path) -> None:
     async with open_house(on_two(tmp_path, one={})) as house:
         session = house.session(binding="chat:one")
-        asked = waiting(await session.call("pay", {"to": "x", "amount": 1}))
+        asked = assert_waiting(await session.call("pay", {"to": "x", "amount": 1}))
         (approval,) = await house.runtime.approvals.list()
         await house.vote(asked, "alice")
-        completed(await session.resume(asked.invocation_id))
+        assert_completed(await session.resume(asked.invocation_id))
         events = await house.events("view_built", "tool_proposed", "tool_started")
     assert (approval.card["binding"], approval.card["account"]) == ("chat:one", "chat:one")
     (job,) = house.sandbox.jobs
@@ -145,24 +145,24 @@ async def test_the_account_is_on_the_card_the_job_and_the_trail(tmp_path: Path) 
 @pytest.mark.req("VIEW-7", "APR-2")
 async def test_a_call_that_was_approved_on_one_channel_does_not_run_on_another(tmp_path: Path) -> None:
     async with open_house(on_two(tmp_path, one={})) as house:
-        asked = waiting(await house.call("pay", {"to": "x", "amount": 1}, id="s1", binding="chat:one"))
+        asked = assert_waiting(await house.call("pay", {"to": "x", "amount": 1}, id="s1", binding="chat:one"))
         await house.vote(asked, "alice")
         stranger = house.session(id="s1", binding="chat:two")
-        refused(await stranger.resume(asked.invocation_id), "approval_void")
+        assert_refused(await stranger.resume(asked.invocation_id), "approval_void")
         with pytest.raises(Misuse, match="belongs to another"):
             await stranger.call("echo", {"text": "x"})
         assert house.ran == []
-        completed(await house.session(id="s1", binding="chat:one").resume(asked.invocation_id))
+        assert_completed(await house.session(id="s1", binding="chat:one").resume(asked.invocation_id))
 
 
 @pytest.mark.req("VIEW-3", "APR-2")
 async def test_a_binding_narrowed_meanwhile_stops_a_call_that_waits(tmp_path: Path) -> None:
     async with open_house(on_two(tmp_path, one={})) as house:
-        asked = waiting(await house.call("pay", {"to": "x", "amount": 1}, id="s1", binding="chat:one"))
+        asked = assert_waiting(await house.call("pay", {"to": "x", "amount": 1}, id="s1", binding="chat:one"))
         await house.vote(asked, "alice")
     async with open_house(on_two(tmp_path, one={"allowed_tools": ["echo"]})) as house:
         session = house.session(id="s1", binding="chat:one")
-        refused(await session.resume(asked.invocation_id), "tool_not_found")
+        assert_refused(await session.resume(asked.invocation_id), "tool_not_found")
         assert house.ran == []
 
 
@@ -170,8 +170,8 @@ async def test_a_binding_narrowed_meanwhile_stops_a_call_that_waits(tmp_path: Pa
 async def test_a_rule_at_a_binding_adds_and_never_takes_away(tmp_path: Path) -> None:
     policy = rules(rule("approve", tool="echo"), rule("allow", tool="*", binding="chat:one"))
     async with open_house(on_two(tmp_path, one={}, policy=policy)) as house:
-        waiting(await house.call("echo", {"text": "x"}, binding="chat:one"))
-        waiting(await house.call("echo", {"text": "x"}, binding="chat:two"))
+        assert_waiting(await house.call("echo", {"text": "x"}, binding="chat:one"))
+        assert_waiting(await house.call("echo", {"text": "x"}, binding="chat:two"))
 
 
 @pytest.mark.req("VIEW-7", "CON-14")
@@ -191,7 +191,7 @@ async def test_a_tool_that_signs_in_as_one_account_does_not_exist_on_another(tmp
     async with open_house(settings, tools=tools) as house:
         assert [each.name for each in house.session(binding="chat:sales").view] == ["echo", "read_chat"]
         assert [each.name for each in house.session(binding="chat:boss").view] == ["echo"]
-        refused(await house.call("read_chat", {"room": "x"}, binding="chat:boss"), "tool_not_found")
+        assert_refused(await house.call("read_chat", {"room": "x"}, binding="chat:boss"), "tool_not_found")
 
 
 @pytest.mark.req("VIEW-7")

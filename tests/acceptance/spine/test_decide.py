@@ -12,14 +12,14 @@ from ringfence.policy import authorize as table
 from ringfence.policy.proposal import Proposal
 from tests.acceptance.spine.household import (
     accounts,
+    assert_completed,
+    assert_refused,
+    assert_waiting,
     bound,
-    completed,
     config,
     open_house,
-    refused,
     rule,
     rules,
-    waiting,
 )
 
 
@@ -27,7 +27,7 @@ from tests.acceptance.spine.household import (
 async def test_every_reason_is_listed_and_the_strictest_decides(tmp_path: Path) -> None:
     policy = rules(rule("approve", tool="note", because="first"), rule("deny", tool="note", because="second"))
     async with open_house(config(tmp_path, policy=policy)) as house:
-        outcome = refused(await house.call("note", {"text": "x"}), "policy_denied")
+        outcome = assert_refused(await house.call("note", {"text": "x"}), "policy_denied")
         (decision,) = await house.events("policy_decision")
         assert house.ran == []
     found = [(reason.kind, reason.decision.word, reason.because) for reason in outcome.reasons]
@@ -64,7 +64,7 @@ async def test_explaining_lists_the_reasons_of_a_call_without_making_it(
 async def test_explaining_bad_arguments_gives_the_refusal_that_a_call_would_get(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         explained = await house.runtime.explain("ana", "echo", {"text": 1})
-        called = refused(await house.call("echo", {"text": 1}), "input_invalid")
+        called = assert_refused(await house.call("echo", {"text": 1}), "input_invalid")
         with pytest.raises(Misuse):
             await house.runtime.explain("nobody", "echo", {})
     assert (explained.code, explained.message) == (called.code, called.message)
@@ -96,23 +96,23 @@ async def test_conditions_on_arguments_decide_whether_a_rule_holds(
 ) -> None:
     policy = rules(rule("approve_twice", tool="pay", when=when))
     async with open_house(config(tmp_path, policy=policy)) as house:
-        assert waiting(await house.call("pay", {"to": "xy", "amount": amount})).votes_needed == votes
+        assert assert_waiting(await house.call("pay", {"to": "xy", "amount": amount})).votes_needed == votes
 
 
 @pytest.mark.req("POL-2")
 async def test_leaving_an_argument_out_does_not_dodge_a_rule(tmp_path: Path) -> None:
     policy = rules(rule("deny", tool="look_up", when={"args.limit": {"gt": 100}}))
     async with open_house(config(tmp_path, policy=policy)) as house:
-        completed(await house.call("look_up", {"name": "x", "limit": 5}))
-        refused(await house.call("look_up", {"name": "x", "limit": 500}), "policy_denied")
-        refused(await house.call("look_up", {"name": "x"}), "policy_denied")
+        assert_completed(await house.call("look_up", {"name": "x", "limit": 5}))
+        assert_refused(await house.call("look_up", {"name": "x", "limit": 500}), "policy_denied")
+        assert_refused(await house.call("look_up", {"name": "x"}), "policy_denied")
 
 
 @pytest.mark.req("POL-2")
 async def test_a_rule_that_raises_is_a_denial(tmp_path: Path) -> None:
     policy = rules(rule("allow", tool="echo", when={"args.text": {"gt": 5}}))
     async with open_house(config(tmp_path, policy=policy)) as house:
-        outcome = refused(await house.call("echo", {"text": "x"}), "policy_denied")
+        outcome = assert_refused(await house.call("echo", {"text": "x"}), "policy_denied")
         assert house.ran == []
     assert outcome.reasons[-1].kind == "rule_error"
 
@@ -126,7 +126,7 @@ async def test_an_error_in_the_truth_table_itself_is_a_denial_on_record(
 
     monkeypatch.setattr(table, "_floors", broken)
     async with open_house(config(tmp_path)) as house:
-        outcome = refused(await house.call("echo", {"text": "x"}), "policy_denied")
+        outcome = assert_refused(await house.call("echo", {"text": "x"}), "policy_denied")
         (decision,) = await house.events("policy_decision")
         assert house.ran == []
     assert "ZeroDivisionError" in outcome.message
@@ -148,7 +148,7 @@ async def test_a_rule_whose_own_examples_say_otherwise_is_not_loaded(tmp_path: P
 async def test_a_rule_in_shadow_only_tells_the_trail_what_it_would_have_done(tmp_path: Path) -> None:
     watching = {**rule("deny", tool="echo", because="would deny"), "mode": "shadow"}
     async with open_house(config(tmp_path, policy=rules(watching))) as house:
-        completed(await house.call("echo", {"text": "x"}))
+        assert_completed(await house.call("echo", {"text": "x"}))
         (decision,) = await house.events("policy_decision")
     assert (decision["body"]["decision"], decision["body"]["shadow"][0]["because"]) == ("allow", "would deny")
 
@@ -162,7 +162,7 @@ async def test_a_rule_can_match_on_tool_agent_binding_class_and_egress(tmp_path:
     places = ("chat:one", "mail:one")
     policy = rules(rule("deny", **match))
     async with open_house(config(tmp_path, agent=bound(*places), accounts=accounts(*places), policy=policy)) as house:
-        refused(await house.call("echo", {"text": "x"}, binding="chat:one"), "policy_denied")
+        assert_refused(await house.call("echo", {"text": "x"}, binding="chat:one"), "policy_denied")
         other = await house.call("publish", {"text": "x"}, binding="mail:one")
     assert other.status == ("waiting" if "agent" not in match and "egress" not in match else "refused")
 
@@ -171,4 +171,4 @@ async def test_a_rule_can_match_on_tool_agent_binding_class_and_egress(tmp_path:
 async def test_a_catastrophic_pattern_takes_no_longer_than_any_other(tmp_path: Path) -> None:
     policy = rules(rule("deny", tool="echo", when={"args.text": {"matches": "^(a+)+$"}}))
     async with open_house(config(tmp_path, policy=policy)) as house:
-        completed(await house.call("echo", {"text": "a" * 8_000 + "!"}))
+        assert_completed(await house.call("echo", {"text": "a" * 8_000 + "!"}))

@@ -13,16 +13,16 @@ from ringfence.errors import DeclarationRefused
 from ringfence.runtime import Failed, Waiting
 from tests.acceptance.spine import toolbox
 from tests.acceptance.spine.household import (
-    completed,
+    assert_completed,
+    assert_refused,
+    assert_waiting,
     config,
     fault,
     open_house,
-    refused,
     reply,
     rule,
     rules,
     scripted,
-    waiting,
 )
 
 
@@ -42,21 +42,21 @@ async def test_a_tool_is_listed_with_everything_its_declaration_says(tmp_path: P
 @pytest.mark.parametrize(("name", "arguments"), [("look_up", {"name": "x"}), ("echo", {"text": "x"})])
 async def test_plain_and_async_functions_are_both_tools(tmp_path: Path, name: str, arguments: dict[str, Any]) -> None:
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call(name, arguments))
+        assert_completed(await house.call(name, arguments))
 
 
 @pytest.mark.req("CON-1")
 async def test_one_model_as_the_only_parameter_is_the_whole_input(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        assert completed(await house.call("order", {"item": "pen", "count": 2})).output == 2
-        refused(await house.call("order", {"order": {"item": "pen", "count": 2}}), "input_invalid")
+        assert assert_completed(await house.call("order", {"item": "pen", "count": 2})).output == 2
+        assert_refused(await house.call("order", {"order": {"item": "pen", "count": 2}}), "input_invalid")
 
 
 @pytest.mark.req("CON-1")
 async def test_a_tool_whose_secret_is_missing_on_this_host_is_hidden_with_that_reason(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         status = await house.runtime.status("ana")
-        refused(await house.call("needs_a_secret", {"name": "x"}), "tool_not_found")
+        assert_refused(await house.call("needs_a_secret", {"name": "x"}), "tool_not_found")
     hidden = {each.tool: each for each in status.hidden}
     assert hidden["needs_a_secret"].reason == "not_available"
     assert "secret:NO_SUCH_SECRET" in hidden["needs_a_secret"].message
@@ -68,14 +68,14 @@ async def test_a_tool_whose_secret_is_configured_and_there_is_shown(
 ) -> None:
     monkeypatch.setenv("THE_SECRET", "not-so-secret")
     async with open_house(config(tmp_path, secrets={"NO_SUCH_SECRET": {"env": "THE_SECRET"}})) as house:
-        completed(await house.call("needs_a_secret", {"name": "x"}))
+        assert_completed(await house.call("needs_a_secret", {"name": "x"}))
 
 
 @pytest.mark.req("CON-1")
 async def test_a_result_with_words_for_the_model_gives_both_output_and_words(tmp_path: Path) -> None:
     jail = scripted({"tell": reply({"a": 1}, for_model="one \x1b[2Jthing")})
     async with open_house(config(tmp_path), sandbox=jail) as house:
-        outcome = completed(await house.call("tell", {"question": "a"}))
+        outcome = assert_completed(await house.call("tell", {"question": "a"}))
     assert (outcome.output, outcome.text) == ({"a": 1}, "one thing")
 
 
@@ -98,7 +98,7 @@ async def test_arguments_that_do_not_fit_are_refused_and_the_argument_is_named(
     tmp_path: Path, arguments: dict[str, Any], why: str
 ) -> None:
     async with open_house(config(tmp_path)) as house:
-        outcome = refused(await house.call("look_up", arguments), "input_invalid")
+        outcome = assert_refused(await house.call("look_up", arguments), "input_invalid")
         assert house.ran == []
     assert why in outcome.message
 
@@ -107,7 +107,7 @@ async def test_arguments_that_do_not_fit_are_refused_and_the_argument_is_named(
 @pytest.mark.parametrize("limit", [2**53 - 1, -(2**53) + 1])
 async def test_the_largest_safe_integers_and_the_longest_default_text_fit(tmp_path: Path, limit: int) -> None:
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call("look_up", {"name": "x" * 8_192, "limit": limit}))
+        assert_completed(await house.call("look_up", {"name": "x" * 8_192, "limit": limit}))
 
 
 @pytest.mark.req("CON-3")
@@ -118,14 +118,14 @@ async def test_the_largest_safe_integers_and_the_longest_default_text_fit(tmp_pa
 async def test_patterns_and_formats_are_asserted(tmp_path: Path, changed: dict[str, Any], why: str) -> None:
     good = {"code": "abc", "address": "192.0.2.1", "number": 1}
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call("narrow", good))
-        assert why in refused(await house.call("narrow", {**good, **changed}), "input_invalid").message
+        assert_completed(await house.call("narrow", good))
+        assert why in assert_refused(await house.call("narrow", {**good, **changed}), "input_invalid").message
 
 
 @pytest.mark.req("CON-3")
 async def test_hidden_characters_in_arguments_are_findings_on_the_trail_and_on_the_card(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        asked = waiting(await house.call("publish", {"text": "pay \u202eeve"}))
+        asked = assert_waiting(await house.call("publish", {"text": "pay \u202eeve"}))
         (proposed,) = await house.events("tool_proposed")
         (approval,) = await house.runtime.approvals.list()
     assert proposed["body"]["findings"] == ["bidi_control"]
@@ -154,8 +154,8 @@ async def test_the_class_alone_decides_how_many_votes_a_call_needs_at_least(
 async def test_an_allow_rule_does_not_lower_a_class_floor(tmp_path: Path) -> None:
     settings = config(tmp_path, policy=rules(rule("allow", tool="*")))
     async with open_house(settings) as house:
-        assert waiting(await house.call("pay", {"to": "x", "amount": 1})).votes_needed == 1
-        assert waiting(await house.call("grant_access", {"person": "x"})).votes_needed == 2
+        assert assert_waiting(await house.call("pay", {"to": "x", "amount": 1})).votes_needed == 1
+        assert assert_waiting(await house.call("grant_access", {"person": "x"})).votes_needed == 2
 
 
 @pytest.mark.req("CON-5")
@@ -174,14 +174,14 @@ async def test_the_egress_class_follows_from_class_and_needs_and_is_listed(
 async def test_egress_that_changes_the_far_side_always_needs_a_vote(tmp_path: Path) -> None:
     settings = config(tmp_path, policy=rules(rule("allow", egress="write")))
     async with open_house(settings) as house:
-        assert waiting(await house.call("post_lead", {"name": "x"})).votes_needed == 1
-        completed(await house.call("fetch_lead", {"name": "x"}))
+        assert assert_waiting(await house.call("post_lead", {"name": "x"})).votes_needed == 1
+        assert_completed(await house.call("fetch_lead", {"name": "x"}))
 
 
 @pytest.mark.req("CON-6")
 async def test_a_tool_that_declares_no_need_is_granted_nothing(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call("echo", {"text": "x"}))
+        assert_completed(await house.call("echo", {"text": "x"}))
         (job,) = house.sandbox.jobs
         (started,) = await house.events("tool_started")
     assert job.grant.capabilities == ()
@@ -198,7 +198,7 @@ async def test_every_kind_of_need_is_granted_as_declared_and_permitted(tmp_path:
     ]
     async with open_house(config(tmp_path)) as house:
         for name, arguments, kinds in calls:
-            completed(await house.call(name, arguments))
+            assert_completed(await house.call(name, arguments))
             assert house.sandbox.jobs[-1].grant.kinds == kinds
 
 
@@ -215,15 +215,15 @@ def test_a_tool_with_consequences_says_whether_it_may_happen_twice() -> None:
 @pytest.mark.req("CON-7", "IDM-1")
 async def test_a_tool_that_says_so_gets_a_key_with_every_call(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call("note", {"text": "x"}))
+        assert_completed(await house.call("note", {"text": "x"}))
     assert house.sandbox.jobs[0].idempotency_key.startswith("sha256:")
 
 
 @pytest.mark.req("CON-8")
 async def test_a_route_raises_a_floor_and_an_unknown_pack_refuses(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        assert waiting(await house.call("publish", {"text": "x"})).votes_needed == 1
-        refused(await house.call("by_pack", {"text": "x"}), "policy_denied")
+        assert assert_waiting(await house.call("publish", {"text": "x"})).votes_needed == 1
+        assert_refused(await house.call("by_pack", {"text": "x"}), "policy_denied")
 
 
 @pytest.mark.req("CON-9")
@@ -248,7 +248,7 @@ async def test_the_first_reply_ends_the_repeating(tmp_path: Path) -> None:
         return str(said["name"])
 
     async with open_house(config(tmp_path), sandbox=scripted({"flaky": third_time})) as house:
-        assert completed(await house.call("flaky", {"name": "x"})).output == "x"
+        assert assert_completed(await house.call("flaky", {"name": "x"})).output == "x"
         assert len(await house.events("tool_started")) == 1
 
 
@@ -265,7 +265,7 @@ async def test_fingerprint_source_digest_and_description_are_on_record_at_regist
     tmp_path: Path,
 ) -> None:
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call("echo", {"text": "x"}))
+        assert_completed(await house.call("echo", {"text": "x"}))
         registered = [e for e in await house.events("tool_registered") if e["tool"] == "echo"]
         (started,) = await house.events("tool_started")
     (at_first,) = registered
@@ -278,8 +278,8 @@ async def test_fingerprint_source_digest_and_description_are_on_record_at_regist
 @pytest.mark.req("CON-12")
 async def test_the_context_is_no_argument_of_the_call(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        completed(await house.call("who", {"name": "x"}))
-        refused(await house.call("who", {"name": "x", "ctx": {"agent": "root"}}), "input_invalid")
+        assert_completed(await house.call("who", {"name": "x"}))
+        assert_refused(await house.call("who", {"name": "x", "ctx": {"agent": "root"}}), "input_invalid")
         (job,) = house.sandbox.jobs
     assert (job.agent, json.loads(job.arguments)) == ("ana", {"name": "x"})
 

@@ -16,16 +16,16 @@ from ringfence.runtime import Completed, Failed, blocking
 from ringfence.runtime.invocation import Status
 from tests.acceptance.spine import toolbox
 from tests.acceptance.spine.household import (
-    completed,
+    assert_completed,
+    assert_refused,
+    assert_waiting,
     config,
     fault,
     open_house,
     open_with,
-    refused,
     rule,
     rules,
     scripted,
-    waiting,
 )
 
 
@@ -59,7 +59,7 @@ class Jail:
 @pytest.mark.req("SBX-1")
 async def test_without_a_configured_sandbox_nothing_runs(tmp_path: Path) -> None:
     async with open_with(config(tmp_path), None) as runtime:
-        outcome = refused(await runtime.session(agent="ana").call("echo", {"text": "x"}), "sandbox_denied")
+        outcome = assert_refused(await runtime.session(agent="ana").call("echo", {"text": "x"}), "sandbox_denied")
     assert "sandbox: {kind: local}" in outcome.remedy
 
 
@@ -67,15 +67,15 @@ async def test_without_a_configured_sandbox_nothing_runs(tmp_path: Path) -> None
 async def test_an_approved_call_does_not_run_without_a_sandbox_either(tmp_path: Path) -> None:
     async with open_with(config(tmp_path), None) as runtime:
         session = runtime.session(agent="ana")
-        asked = waiting(await session.call("publish", {"text": "x"}))
+        asked = assert_waiting(await session.call("publish", {"text": "x"}))
         await runtime.approvals.vote(asked.approval_id, voter="alice", decision="approve")
-        refused(await session.resume(asked.invocation_id), "sandbox_denied")
+        assert_refused(await session.resume(asked.invocation_id), "sandbox_denied")
 
 
 @pytest.mark.req("SBX-7")
 async def test_a_tool_with_needs_and_no_backend_at_all_is_refused_by_name(tmp_path: Path) -> None:
     async with open_with(config(tmp_path), None) as runtime:
-        outcome = refused(await runtime.session(agent="ana").call("read_page", {"title": "x"}), "not_available")
+        outcome = assert_refused(await runtime.session(agent="ana").call("read_page", {"title": "x"}), "not_available")
     assert outcome.message == "tool `read_page` declares capabilities but no capability backends are configured"
 
 
@@ -83,8 +83,8 @@ async def test_a_tool_with_needs_and_no_backend_at_all_is_refused_by_name(tmp_pa
 async def test_a_tool_with_a_need_that_has_no_backend_here_is_refused_by_name_and_kind(tmp_path: Path) -> None:
     jail = scripted(serves=frozenset({"files"}))
     async with open_house(config(tmp_path), sandbox=jail) as house:
-        completed(await house.call("read_page", {"title": "x"}))
-        outcome = refused(await house.call("fetch_lead", {"name": "x"}), "not_available")
+        assert_completed(await house.call("read_page", {"title": "x"}))
+        outcome = assert_refused(await house.call("fetch_lead", {"name": "x"}), "not_available")
         assert house.ran == ["read_page"]
         assert len(await house.events("tool_started")) == 1
     assert "`fetch_lead` needs `network`" in outcome.message
@@ -94,7 +94,7 @@ async def test_a_tool_with_a_need_that_has_no_backend_here_is_refused_by_name_an
 async def test_what_a_sandbox_refuses_is_refused_before_the_call_is_started(tmp_path: Path) -> None:
     jail = Jail(refusal=CallRefused("not on this machine", code="posture_insufficient"))
     async with open_with(config(tmp_path), jail) as runtime:
-        refused(await runtime.session(agent="ana").call("echo", {"text": "x"}), "posture_insufficient")
+        assert_refused(await runtime.session(agent="ana").call("echo", {"text": "x"}), "posture_insufficient")
         assert [e async for e in runtime.audit.export() if e["kind"] == "tool_started"] == []
     assert jail.closed
 
@@ -102,7 +102,7 @@ async def test_what_a_sandbox_refuses_is_refused_before_the_call_is_started(tmp_
 @pytest.mark.req("SBX-1", "POL-1")
 async def test_a_sandbox_that_breaks_while_it_is_asked_is_a_refusal_on_record(tmp_path: Path) -> None:
     async with open_with(config(tmp_path), Jail(refusal=RuntimeError("\x1b[31mboom"))) as runtime:
-        outcome = refused(await runtime.session(agent="ana").call("echo", {"text": "x"}), "policy_denied")
+        outcome = assert_refused(await runtime.session(agent="ana").call("echo", {"text": "x"}), "policy_denied")
         decisions = [e async for e in runtime.audit.export() if e["kind"] == "policy_decision"]
     assert outcome.message == "deciding failed: RuntimeError"
     assert [each["body"]["code"] for each in decisions] == ["policy_denied"]
@@ -220,8 +220,8 @@ async def test_a_key_given_by_the_caller_lives_in_the_namespace_of_agent_and_too
 async def test_explicit_paths_are_intersected_at_call_time_too_not_only_at_registration(tmp_path: Path) -> None:
     change = {"files": {"read": ["."], "write": ["outbox", "private"]}}
     async with open_house(config(tmp_path, agent=change)) as house:
-        completed(await house.call("read_page", {"title": "x"}))
-        completed(await house.call("draft", {"title": "x"}))
+        assert_completed(await house.call("read_page", {"title": "x"}))
+        assert_completed(await house.call("draft", {"title": "x"}))
         grants = [job.grant.document() for job in house.sandbox.jobs]
     assert grants == [
         [{"kind": "files", "read": ["knowledge"], "write": []}],
@@ -233,7 +233,7 @@ async def test_explicit_paths_are_intersected_at_call_time_too_not_only_at_regis
 async def test_limits_are_the_lower_of_the_tools_and_the_operators(tmp_path: Path) -> None:
     settings = config(tmp_path, sandbox={"limits": {"wall_seconds": 2, "memory_mb": 64}})
     async with open_house(settings) as house:
-        completed(await house.call("echo", {"text": "x"}))
+        assert_completed(await house.call("echo", {"text": "x"}))
         (job,) = house.sandbox.jobs
     assert (job.limits.wall_seconds, job.limits.memory_mb) == (2, 64)
 
@@ -244,10 +244,10 @@ def test_the_blocking_twin_makes_the_same_calls(tmp_path: Path) -> None:
     opening = open_runtime(settings, tools=toolbox.ALL, dangerously_sandbox=scripted())
     with blocking(opening) as runtime:
         session = runtime.session(agent="ana", user="ulla")
-        completed(session.call("echo", {"text": "x"}))
-        asked = waiting(session.call("note", {"text": "x"}))
+        assert_completed(session.call("echo", {"text": "x"}))
+        asked = assert_waiting(session.call("note", {"text": "x"}))
         runtime.approvals.vote(asked.approval_id, voter="alice", decision="approve")
-        completed(session.resume(asked.invocation_id))
+        assert_completed(session.resume(asked.invocation_id))
         assert [each.status for each in session.call_many([("echo", {"text": "x"})])] == ["completed"]
         assert runtime.explain("ana", "echo", {"text": "x"}).decision.word == "allow"
         assert runtime.status("ana").tools
@@ -258,7 +258,7 @@ def test_the_blocking_twin_makes_the_same_calls(tmp_path: Path) -> None:
 async def test_a_runtime_that_was_closed_makes_no_more_calls(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         session = house.session()
-        completed(await session.call("echo", {"text": "x"}))
-    refused(await session.call("echo", {"text": "x"}), "trail_unavailable")
-    refused(await session.resume("inv_" + "0" * 24), "trail_unavailable")
+        assert_completed(await session.call("echo", {"text": "x"}))
+    assert_refused(await session.call("echo", {"text": "x"}), "trail_unavailable")
+    assert_refused(await session.resume("inv_" + "0" * 24), "trail_unavailable")
     assert house.ran == ["echo"]

@@ -15,7 +15,7 @@ from ringfence.errors import Misuse, OperatorRequired, VoteRefused
 from ringfence.runtime import Failed
 from ringfence.runtime.freezing import Freeze, Scope
 from tests.acceptance.spine.held import HeldSandbox
-from tests.acceptance.spine.household import Clock, completed, config, open_house, refused, waiting
+from tests.acceptance.spine.household import Clock, assert_completed, assert_refused, assert_waiting, config, open_house
 
 pytestmark = pytest.mark.req("OPS-8")
 
@@ -27,12 +27,12 @@ PEOPLE_AND_AGENTS = ("alice", "carol", "ana", "nobody")
 async def test_nothing_starts_while_everything_is_frozen_and_it_does_afterwards(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         await house.runtime.freezes.freeze(by="bob", because="an incident")
-        refused(await house.call(*ECHO), "frozen")
-        refused(await house.call(*PAY), "frozen")
+        assert_refused(await house.call(*ECHO), "frozen")
+        assert_refused(await house.call(*PAY), "frozen")
         assert house.ran == []
         assert await house.runtime.approvals.list() == []
         await house.runtime.freezes.unfreeze(by="bob")
-        completed(await house.call(*ECHO))
+        assert_completed(await house.call(*ECHO))
         frozen, unfrozen = await house.events("frozen", "unfrozen")
         assert (await house.runtime.audit.verify()).ok
     assert (frozen["body"]["by"], frozen["body"]["because"]) == ("bob", "an incident")
@@ -42,7 +42,7 @@ async def test_nothing_starts_while_everything_is_frozen_and_it_does_afterwards(
 async def test_a_refused_call_is_on_record_with_its_code(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         await house.runtime.freezes.freeze(by="bob")
-        outcome = refused(await house.call(*ECHO), "frozen")
+        outcome = assert_refused(await house.call(*ECHO), "frozen")
         recorded = await house.runtime.recorded(outcome.invocation_id)
         (decision,) = [each for each in await house.events("policy_decision") if each["body"]["code"]]
     assert recorded is not None
@@ -70,8 +70,8 @@ async def test_a_freeze_of_one_agent_or_tool_stops_that_one_alone(
 async def test_what_waits_and_what_was_approved_is_void_and_stays_void(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         session = house.session()
-        asked = waiting(await session.call(*PAY))
-        approved = waiting(await session.call("pay", {"to": "shop", "amount": 6}))
+        asked = assert_waiting(await session.call(*PAY))
+        approved = assert_waiting(await session.call("pay", {"to": "shop", "amount": 6}))
         await house.vote(approved, "alice")
         frozen = await house.runtime.freezes.freeze(by="bob")
         assert set(frozen.void) == {asked.invocation_id, approved.invocation_id}
@@ -79,7 +79,7 @@ async def test_what_waits_and_what_was_approved_is_void_and_stays_void(tmp_path:
             await house.vote(asked, "alice")
         await house.runtime.freezes.unfreeze(by="bob")
         for each in (asked, approved):
-            refused(await session.resume(each.invocation_id), "frozen")
+            assert_refused(await session.resume(each.invocation_id), "frozen")
         assert house.ran == []
         resolved = [each["body"] for each in await house.events("approval_resolved")]
     assert [each["by"] for each in resolved if each["status"] == "void"] == ["bob", "bob"]
@@ -90,9 +90,9 @@ async def test_a_call_that_has_run_keeps_its_record(tmp_path: Path) -> None:
         session = house.session()
         asked = await session.call(*PAY)
         await house.vote(asked, "alice")
-        completed(await session.resume(asked.invocation_id))
+        assert_completed(await session.resume(asked.invocation_id))
         assert (await house.runtime.freezes.freeze(by="bob")).void == ()
-        completed(await session.resume(asked.invocation_id))
+        assert_completed(await session.resume(asked.invocation_id))
 
 
 async def test_running_calls_of_the_scope_are_ended_and_recorded(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ async def test_running_calls_of_the_scope_are_ended_and_recorded(tmp_path: Path)
         frozen = await house.runtime.freezes.freeze(by="bob", tool="echo")
         outcome = await doomed
         jail.go.set()
-        completed(await spared)
+        assert_completed(await spared)
         recorded = await house.runtime.recorded(outcome.invocation_id)
         (failed,) = await house.events("tool_failed")
     assert isinstance(outcome, Failed)
@@ -142,8 +142,8 @@ async def test_the_database_itself_starts_and_asks_for_nothing_while_frozen(tmp_
     async with open_house(config(tmp_path)) as house:
         with closing(sqlite3.connect(tmp_path / "state/ringfence.db", isolation_level=None)) as connection:
             connection.execute("INSERT INTO freezes (id, by, because, at) VALUES ('f', 'sql', 'x', '2026')")
-            refused(await house.call(*ECHO), "frozen")
-            refused(await house.call(*PAY), "frozen")
+            assert_refused(await house.call(*ECHO), "frozen")
+            assert_refused(await house.call(*PAY), "frozen")
             for change in ("DELETE FROM freezes", "UPDATE freezes SET agent = 'ben'", "UPDATE freezes SET at = '2027'"):
                 with pytest.raises(sqlite3.IntegrityError):
                     connection.execute(change)
@@ -154,11 +154,11 @@ async def test_only_an_operator_freezes_and_unfreezes_and_attempts_are_on_record
     async with open_house(config(tmp_path)) as house:
         with pytest.raises(OperatorRequired):
             await house.runtime.freezes.freeze(by=person)
-        completed(await house.call(*ECHO))
+        assert_completed(await house.call(*ECHO))
         await house.runtime.freezes.freeze(by="bob")
         with pytest.raises(OperatorRequired):
             await house.runtime.freezes.unfreeze(by=person)
-        refused(await house.call(*ECHO), "frozen")
+        assert_refused(await house.call(*ECHO), "frozen")
         noticed = [each["body"]["detail"] for each in await house.events("security_event")]
     assert noticed == [{"wanted": each, "by": person} for each in ("frozen", "unfrozen")]
 
@@ -177,11 +177,11 @@ async def test_unfreezing_lifts_exactly_what_is_named(tmp_path: Path) -> None:
         await house.runtime.freezes.freeze(by="bob")
         await house.runtime.freezes.freeze(by="bob", agent="ana")
         await house.runtime.freezes.unfreeze(by="bob")
-        refused(await house.call(*ECHO), "frozen")
+        assert_refused(await house.call(*ECHO), "frozen")
         with pytest.raises(Misuse):
             await house.runtime.freezes.unfreeze(by="bob", tool="echo")
         await house.runtime.freezes.unfreeze(by="bob", agent="ana")
-        completed(await house.call(*ECHO))
+        assert_completed(await house.call(*ECHO))
 
 
 async def test_explain_says_that_a_call_would_be_refused_as_frozen(tmp_path: Path) -> None:
@@ -226,19 +226,19 @@ async def test_silence_is_refusal_without_anybody_asking(tmp_path: Path) -> None
             ("void", "approval_expired"),
         ]
         for each in (silent, unused):
-            refused(await house.session(id="s1").resume(each.invocation_id), "approval_expired")
+            assert_refused(await house.session(id="s1").resume(each.invocation_id), "approval_expired")
         with pytest.raises(VoteRefused):
             await house.vote(silent, "alice")
         resolved = [each["body"] for each in await house.events("approval_resolved")]
-        waiting(await house.session(id="s1").call(*PAY))  # the control: the call can be made anew
+        assert_waiting(await house.session(id="s1").call(*PAY))  # the control: the call can be made anew
     expired = [(each["approval_id"], each["by"]) for each in resolved if each["status"] == "expired"]
-    assert sorted(expired) == sorted((waiting(each).approval_id, None) for each in (silent, unused))
+    assert sorted(expired) == sorted((assert_waiting(each).approval_id, None) for each in (silent, unused))
 
 
 @pytest.mark.req("APR-6", "DB-2")
 async def test_the_database_starts_nothing_by_an_approval_whose_time_is_over(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        asked = waiting(await house.call(*PAY))
+        asked = assert_waiting(await house.call(*PAY))
         await house.vote(asked, "alice")
         (approval,) = await house.events("vote_cast")
         digest = approval["body"]["card_digest"]

@@ -17,7 +17,7 @@ from ringfence.contract.hosts import allows
 from ringfence.contract.secret import SecretRef
 from ringfence.errors import CallFailed, ConfigInvalid, DeclarationRefused
 from tests.acceptance.spine import toolbox
-from tests.acceptance.spine.household import completed, config, open_house, refused, rule, rules
+from tests.acceptance.spine.household import assert_completed, assert_refused, config, open_house, rule, rules
 
 EMPTY: dict[str, dict[str, Any]] = {"an_empty_list": {"allow": []}, "no_list": {}}
 
@@ -27,7 +27,7 @@ async def test_an_empty_host_allowlist_means_nothing_is_allowed_not_everything(t
     assert not allows([], "api.crm.example", 443)
     for name, network in EMPTY.items():
         async with open_house(config(tmp_path / name, agent={"network": network})) as house:
-            refused(await house.call("fetch_lead", {"name": "x"}), "tool_not_found")
+            assert_refused(await house.call("fetch_lead", {"name": "x"}), "tool_not_found")
             assert house.ran == []
 
 
@@ -40,14 +40,14 @@ async def test_a_wildcard_and_the_apex_one_matcher_everywhere(tmp_path: Path, al
     async with open_house(config(tmp_path, agent={"network": {"allow": [allowed]}})) as house:
         assert ("fetch_lead" in {each.name for each in house.session().view}) is seen
         if seen:
-            completed(await house.call("fetch_lead", {"name": "x"}))
+            assert_completed(await house.call("fetch_lead", {"name": "x"}))
             assert house.sandbox.jobs[0].grant.capabilities == (Network("api.crm.example"),)
 
 
 @pytest.mark.req("CON-14")
 async def test_explicit_paths_are_intersected_at_call_time_too_not_only_at_registration(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agent={"files": {"read": ["."], "write": ["outbox", "keys"]}})) as house:
-        completed(await house.call("draft", {"title": "x"}))
+        assert_completed(await house.call("draft", {"title": "x"}))
         (job,) = house.sandbox.jobs
     assert job.grant.document() == [{"kind": "files", "read": ["."], "write": ["outbox"]}]
 
@@ -58,7 +58,7 @@ async def test_registration_findings_cannot_be_ignored_by_a_caller(tmp_path: Pat
         view = house.session().view
         assert [each.tool for each in view.errors] == ["history"]
         assert "history" not in view.visible
-        refused(await house.call("history", {"path": "x"}), "tool_not_found")
+        assert_refused(await house.call("history", {"path": "x"}), "tool_not_found")
         assert house.ran == []
 
 
@@ -76,8 +76,8 @@ def test_a_refused_secret_name_is_not_echoed() -> None:
 @pytest.mark.req("VIEW-2")
 async def test_a_hallucinated_tool_name_and_a_hidden_one_get_the_same_words(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agent={"allowed_tools": ["echo"]})) as house:
-        hidden = refused(await house.call("pay", {}), "tool_not_found").as_dict()
-        made_up = refused(await house.call("hallucinated", {}), "tool_not_found").as_dict()
+        hidden = assert_refused(await house.call("pay", {}), "tool_not_found").as_dict()
+        made_up = assert_refused(await house.call("hallucinated", {}), "tool_not_found").as_dict()
     assert {**hidden, "invocation_id": ""} == {**made_up, "invocation_id": ""}
 
 
@@ -94,7 +94,7 @@ async def test_unknown_yaml_keys_fail(tmp_path: Path, line: str) -> None:
 async def test_a_rule_that_raises_is_a_denial(tmp_path: Path) -> None:
     policy = rules(rule("allow", tool="echo", when={"args.text": {"gt": 1}}))
     async with open_house(config(tmp_path, policy=policy)) as house:
-        refused(await house.call("echo", {"text": "x"}), "policy_denied")
+        assert_refused(await house.call("echo", {"text": "x"}), "policy_denied")
         assert house.ran == []
 
 
@@ -113,6 +113,6 @@ def test_validators_do_not_fetch_a_remote_ref(monkeypatch: pytest.MonkeyPatch, s
 @pytest.mark.req("APR-1", "CON-3")
 async def test_approval_is_not_asked_before_arguments_are_validated(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        refused(await house.call("pay", {"to": "shop", "amount": "all of it"}), "input_invalid")
+        assert_refused(await house.call("pay", {"to": "shop", "amount": "all of it"}), "input_invalid")
         assert await house.runtime.approvals.list() == []
         assert await house.events("tool_invocation_approval_required") == []

@@ -10,7 +10,7 @@ import pytest
 
 from ringfence.execution.sandbox import RawOutput
 from ringfence.runtime import Failed, Outcome
-from tests.acceptance.spine.household import completed, config, fault, open_house, raw, reply, scripted
+from tests.acceptance.spine.household import assert_completed, config, fault, open_house, raw, reply, scripted
 
 CANARY = "canaryinthecoalmine"
 
@@ -92,11 +92,11 @@ async def test_a_reply_over_the_limit_is_refused_unread(tmp_path: Path) -> None:
 async def test_hostile_strings_are_cleaned_leaf_by_leaf(tmp_path: Path) -> None:
     rows = [{"id": 1, "name": "a\x1b]0;evil\x07b"}, {"id": 2, "name": "c\u202ed\U000e0041"}]
     outcome, events = await said(tmp_path, "look_up", reply(rows))
-    assert completed(outcome).output == [{"id": 1, "name": "ab"}, {"id": 2, "name": "cd"}]
+    assert assert_completed(outcome).output == [{"id": 1, "name": "ab"}, {"id": 2, "name": "cd"}]
     everything = json.dumps(outcome.as_dict(), ensure_ascii=False) + outcome.for_model()
     for hidden in ("\x1b", "\\u001b", "\u202e", "\U000e0041", "evil"):
         assert hidden not in everything
-    kinds = {finding.kind for finding in completed(outcome).findings}
+    kinds = {finding.kind for finding in assert_completed(outcome).findings}
     assert kinds == {"terminal_string", "bidi_control", "tag_character"}
     (grave,) = [each for each in events if each["kind"] == "security_event"]
     assert grave["body"]["detail"] == ["bidi_control", "tag_character", "terminal_string"]
@@ -106,7 +106,7 @@ async def test_hostile_strings_are_cleaned_leaf_by_leaf(tmp_path: Path) -> None:
 @pytest.mark.req("SAN-3")
 async def test_keys_are_cleaned_too(tmp_path: Path) -> None:
     outcome, _ = await said(tmp_path, "tell", reply({"a\u202e": 1}))
-    assert completed(outcome).output == {"a": 1}
+    assert assert_completed(outcome).output == {"a": 1}
 
 
 @pytest.mark.req("SAN-3")
@@ -120,14 +120,14 @@ async def test_two_keys_that_are_one_once_cleaned_are_invalid_output(tmp_path: P
 @pytest.mark.req("SAN-2")
 async def test_words_for_the_model_are_cleaned_like_output(tmp_path: Path) -> None:
     outcome, _ = await said(tmp_path, "tell", reply({"a": 1}, for_model="one\x1b[2J \u202etwo\ud800"))
-    assert completed(outcome).text == "one two\ufffd"
+    assert assert_completed(outcome).text == "one two\ufffd"
 
 
 @pytest.mark.req("SAN-2")
 async def test_long_words_for_the_model_are_cut_with_the_count_of_bytes_cut(tmp_path: Path) -> None:
     outcome, _ = await said(tmp_path, "tell", reply({"a": 1}, for_model="x" * 100_000))
-    assert len(completed(outcome).text) < 66_000
-    assert "[truncated: " in completed(outcome).text
+    assert len(assert_completed(outcome).text) < 66_000
+    assert "[truncated: " in assert_completed(outcome).text
 
 
 @pytest.mark.req("SAN-2")
@@ -155,5 +155,5 @@ async def test_output_stands_in_a_frame_with_a_boundary_of_its_own_at_every_read
 async def test_harmless_output_passes_unchanged(tmp_path: Path) -> None:
     rows = [{"id": 1, "name": "Ærøskøbing, 東京, عربى, 👩‍👩‍👧"}]
     outcome, events = await said(tmp_path, "look_up", reply(rows))
-    assert (completed(outcome).output, completed(outcome).findings) == (rows, ())
+    assert (assert_completed(outcome).output, assert_completed(outcome).findings) == (rows, ())
     assert [each for each in events if each["kind"] == "security_event"] == []

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from tests.acceptance.spine import toolbox_channels
-from tests.acceptance.spine.household import accounts, bound, completed, config, open_house, refused, reply, scripted
+from tests.acceptance.spine.household import (
+    accounts,
+    assert_completed,
+    assert_refused,
+    bound,
+    config,
+    open_house,
+    reply,
+    scripted,
+)
 
 pytestmark = pytest.mark.req("POL-5")
 
@@ -24,7 +33,7 @@ def opened(settings: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("to", [GOOD, "ADA@Customers.Example", "ada@elsewhere.example", "Ada@ELSEWHERE.example"])
 async def test_a_listed_recipient_is_written_to(tmp_path: Path, to: str) -> None:
     async with opened(config(tmp_path, agent=LISTED)) as house:
-        completed(await house.call("send_mail", {"to": to}))
+        assert_completed(await house.call("send_mail", {"to": to}))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +47,7 @@ async def test_a_listed_recipient_is_written_to(tmp_path: Path, to: str) -> None
 )  # fmt: skip
 async def test_any_other_is_refused_and_nothing_runs(tmp_path: Path, to: str) -> None:
     async with opened(config(tmp_path, agent=LISTED)) as house:
-        outcome = refused(await house.call("send_mail", {"to": to}), "recipient_not_allowed")
+        outcome = assert_refused(await house.call("send_mail", {"to": to}), "recipient_not_allowed")
         assert house.ran == []
     assert [reason.kind for reason in outcome.reasons if reason.decision.word == "deny"] == ["recipient"]
 
@@ -46,32 +55,32 @@ async def test_any_other_is_refused_and_nothing_runs(tmp_path: Path, to: str) ->
 @pytest.mark.parametrize("agent", [{}, {"outbound_allowlist": {}}, {"outbound_allowlist": {"email": []}}])
 async def test_a_channel_without_a_list_has_no_recipients(tmp_path: Path, agent: dict[str, Any]) -> None:
     async with opened(config(tmp_path, agent=agent)) as house:
-        refused(await house.call("send_mail", {"to": GOOD}), "recipient_not_allowed")
+        assert_refused(await house.call("send_mail", {"to": GOOD}), "recipient_not_allowed")
 
 
 async def test_one_channels_list_does_not_serve_another(tmp_path: Path) -> None:
     async with opened(config(tmp_path, agent={"outbound_allowlist": {"email": ["*"], "sms": ["+49*"]}})) as house:
-        completed(await house.call("send_text", {"number": "+498912345678"}))
-        refused(await house.call("send_text", {"number": "+15551234567"}), "recipient_not_allowed")
-        refused(await house.call("send_text", {"number": GOOD}), "recipient_not_allowed")
+        assert_completed(await house.call("send_text", {"number": "+498912345678"}))
+        assert_refused(await house.call("send_text", {"number": "+15551234567"}), "recipient_not_allowed")
+        assert_refused(await house.call("send_text", {"number": GOOD}), "recipient_not_allowed")
 
 
 async def test_a_recipient_deep_in_the_arguments_is_found(tmp_path: Path) -> None:
     async with opened(config(tmp_path, agent=LISTED)) as house:
-        completed(await house.call("send_letters", {"letters": [{"to": GOOD, "copies": [GOOD]}]}))
+        assert_completed(await house.call("send_letters", {"letters": [{"to": GOOD, "copies": [GOOD]}]}))
         for letters in (
             [{"to": "eve@evil.example"}],
             [{"to": GOOD}, {"to": GOOD, "copies": [GOOD, "eve@evil.example"]}],
         ):
-            outcome = refused(await house.call("send_letters", {"letters": letters}), "recipient_not_allowed")
+            outcome = assert_refused(await house.call("send_letters", {"letters": letters}), "recipient_not_allowed")
         assert "`letters.1.copies.1`" in outcome.message
         assert house.ran == ["send_letters"]
 
 
 async def test_a_recipient_that_was_left_out_is_the_contracts_default(tmp_path: Path) -> None:
     async with opened(config(tmp_path, agent=LISTED)) as house:
-        refused(await house.call("report", {"text": "x"}), "recipient_not_allowed")
-        completed(await house.call("report", {"text": "x", "to": GOOD}))
+        assert_refused(await house.call("report", {"text": "x"}), "recipient_not_allowed")
+        assert_completed(await house.call("report", {"text": "x", "to": GOOD}))
 
 
 @pytest.mark.req("VIEW-3")
@@ -81,12 +90,14 @@ async def test_a_binding_narrows_the_lists_and_never_widens_them(tmp_path: Path)
     places = {"bindings": [*narrowed["bindings"], *silent["bindings"]]}
     settings = config(tmp_path, agent={**LISTED, **places}, accounts=accounts("chat:one", "chat:two"))
     async with opened(settings) as house:
-        completed(await house.call("send_mail", {"to": GOOD}, binding="chat:one"))
+        assert_completed(await house.call("send_mail", {"to": GOOD}, binding="chat:one"))
         for to, binding in (
             ("ben@customers.example", "chat:one"), ("eve@evil.example", "chat:one"), (GOOD, "chat:two"),
         ):  # fmt: skip
-            refused(await house.call("send_mail", {"to": to}, binding=binding), "recipient_not_allowed")
-        refused(await house.call("send_text", {"number": "+498912345678"}, binding="chat:two"), "recipient_not_allowed")
+            assert_refused(await house.call("send_mail", {"to": to}, binding=binding), "recipient_not_allowed")
+        assert_refused(
+            await house.call("send_text", {"number": "+498912345678"}, binding="chat:two"), "recipient_not_allowed"
+        )
 
 
 @pytest.mark.req("POL-1")
@@ -106,5 +117,5 @@ async def test_a_recipient_that_was_struck_off_meanwhile_is_refused_on_resume(tm
         await house.vote(asked, "alice")
     agent = {"outbound_allowlist": {"email": ["nobody@customers.example"]}, "profile": "asks"}
     async with opened(config(tmp_path, agent=agent, profiles=profiles)) as house:
-        refused(await house.session(id="s1").resume(asked.invocation_id), "recipient_not_allowed")
+        assert_refused(await house.session(id="s1").resume(asked.invocation_id), "recipient_not_allowed")
         assert house.ran == []

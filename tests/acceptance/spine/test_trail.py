@@ -16,7 +16,16 @@ from ringfence.audit.events import KINDS
 from ringfence.errors import TrailUnavailable
 from ringfence.runtime import Failed, Refused
 from ringfence.store.sqlite import SqliteStore
-from tests.acceptance.spine.household import House, completed, config, fault, open_house, refused, scripted, waiting
+from tests.acceptance.spine.household import (
+    House,
+    assert_completed,
+    assert_refused,
+    assert_waiting,
+    config,
+    fault,
+    open_house,
+    scripted,
+)
 
 STEPS = ("start", "refuse", "ask", "finish", "append", "open_session", "latest_like", "recorded", "withdraw")
 STATUSES = ("completed", "waiting", "refused", "failed")
@@ -67,7 +76,7 @@ async def test_every_event_has_its_fields_and_the_class_of_its_tool(tmp_path: Pa
         session = house.session()
         await session.call("echo", {"text": "x"})
         await session.call("note", {"text": "x"})
-        asked = waiting(await session.call("pay", {"to": "x", "amount": 1}))
+        asked = assert_waiting(await session.call("pay", {"to": "x", "amount": 1}))
         await house.vote(asked, "alice")
         await session.resume(asked.invocation_id)
         await session.call("nope", {})
@@ -86,7 +95,7 @@ async def test_every_event_has_its_fields_and_the_class_of_its_tool(tmp_path: Pa
 @pytest.mark.req("AUD-1")
 async def test_a_refused_call_is_on_record_with_its_code_and_without_its_argument_values(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
-        outcome = refused(await house.call("pay", {"to": 7, "password": "hunter2"}), "input_invalid")
+        outcome = assert_refused(await house.call("pay", {"to": 7, "password": "hunter2"}), "input_invalid")
         proposed, decided = await house.events("tool_proposed", "policy_decision")
         recorded = await house.runtime.recorded(outcome.invocation_id)
     assert decided["body"]["code"] == "input_invalid"
@@ -101,7 +110,7 @@ async def test_events_can_be_followed_as_they_are_kept(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         first = asyncio.create_task(_first(house.runtime.events()))
         await asyncio.sleep(0)
-        completed(await house.call("echo", {"text": "x"}))
+        assert_completed(await house.call("echo", {"text": "x"}))
         assert (await first)["kind"] == "config_loaded"
 
 
@@ -119,12 +128,12 @@ async def test_nothing_runs_while_the_trail_cannot_be_written(
 ) -> None:
     async with open_house(config(tmp_path)) as house:
         session = house.session()
-        completed(await session.call("echo", {"text": "before"}))
+        assert_completed(await session.call("echo", {"text": "before"}))
         with monkeypatch.context() as patch:
             breaking(house, "start", "refuse", "append", error=error, patch=patch)
-            refused(await session.call(tool, {"text": "x"}), "trail_unavailable")
+            assert_refused(await session.call(tool, {"text": "x"}), "trail_unavailable")
         assert house.ran == ["echo"]
-        completed(await session.call(tool, {"text": "after"}))
+        assert_completed(await session.call(tool, {"text": "after"}))
 
 
 @pytest.mark.req("AUD-3")
@@ -136,9 +145,9 @@ async def test_a_session_that_cannot_be_recorded_makes_no_call(
         session = house.session()
         with monkeypatch.context() as patch:
             breaking(house, step, error=ERRORS[0], patch=patch)
-            refused(await session.call("echo", {"text": "x"}), "trail_unavailable")
+            assert_refused(await session.call("echo", {"text": "x"}), "trail_unavailable")
         assert house.ran == []
-        completed(await session.call("echo", {"text": "x"}))
+        assert_completed(await session.call("echo", {"text": "x"}))
 
 
 @pytest.mark.req("AUD-3")
@@ -163,12 +172,12 @@ async def test_a_store_held_by_another_process_stops_every_call(
 ) -> None:
     async with open_house(config(tmp_path)) as house:
         session = house.session()
-        completed(await session.call("echo", {"text": "x"}))
+        assert_completed(await session.call("echo", {"text": "x"}))
         with closing(held(tmp_path)):
             for tool in ("echo", "note", "publish", "nope"):
-                refused(await session.call(tool, {"text": "x"}), "trail_unavailable")
+                assert_refused(await session.call(tool, {"text": "x"}), "trail_unavailable")
         assert house.ran == ["echo"]
-        completed(await session.call("note", {"text": "x"}))
+        assert_completed(await session.call("note", {"text": "x"}))
         assert (await house.runtime.audit.verify()).ok
 
 
@@ -205,13 +214,13 @@ async def test_votes_stay_good_while_the_trail_cannot_be_written(
 ) -> None:
     async with open_house(config(tmp_path)) as house:
         session = house.session()
-        asked = waiting(await session.call("pay", {"to": "x", "amount": 1}))
+        asked = assert_waiting(await session.call("pay", {"to": "x", "amount": 1}))
         await house.vote(asked, "alice")
         for step in ("start", "recorded"):
             with monkeypatch.context() as patch:
                 breaking(house, step, error=ERRORS[0], patch=patch)
-                refused(await session.resume(asked.invocation_id), "trail_unavailable")
-        completed(await session.resume(asked.invocation_id))
+                assert_refused(await session.resume(asked.invocation_id), "trail_unavailable")
+        assert_completed(await session.resume(asked.invocation_id))
         assert house.ran == ["pay"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from ringfence.assembly import open_runtime
 from ringfence.errors import ConfigInvalid, Misuse
 from tests.acceptance.spine import toolbox
-from tests.acceptance.spine.household import AGENT, completed, config, open_house, refused, waiting
+from tests.acceptance.spine.household import AGENT, assert_completed, assert_refused, assert_waiting, config, open_house
 
 RANDOM = {"invocation_id", "at", "seq", "hash", "previous", "body_digest", "body_text", "tool", "writer"}
 
@@ -25,8 +25,8 @@ def told(event: dict[str, Any]) -> dict[str, Any]:
 async def test_a_list_of_globs_is_a_strict_allowlist(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agent={"allowed_tools": ["echo", "look_*"]})) as house:
         assert sorted(each.name for each in house.session().view) == ["echo", "look_up"]
-        completed(await house.call("look_up", {"name": "x"}))
-        refused(await house.call("note", {"text": "x"}), "tool_not_found")
+        assert_completed(await house.call("look_up", {"name": "x"}))
+        assert_refused(await house.call("note", {"text": "x"}), "tool_not_found")
 
 
 @pytest.mark.req("VIEW-1")
@@ -57,8 +57,8 @@ async def test_a_mistake_in_the_file_is_told_with_file_line_and_the_nearest_key(
 @pytest.mark.req("VIEW-2", "AUD-1")
 async def test_a_hidden_tool_and_one_that_never_was_get_the_same_words_and_the_same_record(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agent={"allowed_tools": ["echo"]})) as house:
-        hidden = refused(await house.call("pay", {"to": "x", "amount": 1}), "tool_not_found")
-        never = refused(await house.call("pai", {"to": "x", "amount": 1}), "tool_not_found")
+        hidden = assert_refused(await house.call("pay", {"to": "x", "amount": 1}), "tool_not_found")
+        never = assert_refused(await house.call("pai", {"to": "x", "amount": 1}), "tool_not_found")
         events = await house.events("tool_proposed", "policy_decision")
     assert {**hidden.as_dict(), "invocation_id": ""} == {**never.as_dict(), "invocation_id": ""}
     assert hidden.for_model().splitlines()[1:] != []
@@ -72,7 +72,7 @@ async def test_a_hidden_tool_and_one_that_never_was_get_the_same_words_and_the_s
 async def test_a_hidden_tool_is_refused_alike_with_good_bad_and_hostile_arguments(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agent={"allowed_tools": ["echo"]})) as house:
         tried = [
-            refused(await house.call(name, arguments), "tool_not_found")
+            assert_refused(await house.call(name, arguments), "tool_not_found")
             for name in ("pay", "no_such_tool")
             for arguments in ({"to": "x", "amount": 1}, {}, {"to": float("nan")}, {"to": "\ud800"}, {"to": 10**400})
         ]
@@ -116,7 +116,7 @@ async def test_a_need_that_does_not_fit_the_agent_hides_the_tool_and_is_kept_as_
     async with open_house(config(tmp_path, agent=change)) as house:
         status = await house.runtime.status("ana")
         arguments = {"draft": {"title": "x"}, "read_page": {"title": "x"}, "history": {"path": "x"}}
-        refused(await house.call(tool, arguments.get(tool, {"name": "x"})), "tool_not_found")
+        assert_refused(await house.call(tool, arguments.get(tool, {"name": "x"})), "tool_not_found")
     misfits = [each for each in status.errors if each.tool == tool]
     assert [each.capability for each in misfits] == [capability]
     assert named in misfits[0].message
@@ -140,8 +140,8 @@ async def test_status_names_every_tool_and_for_each_hidden_one_why(tmp_path: Pat
 @pytest.mark.req("VIEW-5", "AUD-1")
 async def test_the_trail_holds_what_the_agent_could_see_before_its_first_call(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agent={"allowed_tools": ["echo"]})) as house:
-        completed(await house.call("echo", {"text": "x"}))
-        completed(await house.call("echo", {"text": "y"}))
+        assert_completed(await house.call("echo", {"text": "x"}))
+        assert_completed(await house.call("echo", {"text": "y"}))
         (built,) = await house.events("view_built")
         (loaded,) = await house.events("config_loaded")
     assert built["body"]["visible"] == {"echo": toolbox.echo.fingerprint}
@@ -153,7 +153,7 @@ async def test_the_trail_holds_what_the_agent_could_see_before_its_first_call(tm
 async def test_two_agents_see_two_different_worlds(tmp_path: Path) -> None:
     agents = {"ana": {**AGENT, "allowed_tools": ["echo"]}, "ben": {**AGENT, "allowed_tools": ["pay"]}}
     async with open_house(config(tmp_path, agents=agents)) as house:
-        refused(await house.call("pay", {"to": "x", "amount": 1}), "tool_not_found")
-        waiting(await house.call("pay", {"to": "x", "amount": 1}, agent="ben"))
+        assert_refused(await house.call("pay", {"to": "x", "amount": 1}), "tool_not_found")
+        assert_waiting(await house.call("pay", {"to": "x", "amount": 1}, agent="ben"))
         with pytest.raises(Misuse, match="no agent"):
             house.session(agent="eve")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ringfence.errors import ConfigInvalid, Misuse
-from tests.acceptance.spine.household import AGENT, completed, config, open_house, refused
+from tests.acceptance.spine.household import AGENT, assert_completed, assert_refused, config, open_house
 
 pytestmark = pytest.mark.req("VIEW-6")
 
@@ -19,7 +19,7 @@ def mode(folder: Path) -> int:
 
 async def test_each_agent_gets_a_folder_that_is_its_owners_alone(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agents={"ana": AGENT, "ben": AGENT})) as house:
-        completed(await house.call("echo", {"text": "x"}))
+        assert_completed(await house.call("echo", {"text": "x"}))
     folders = [tmp_path / "state/work" / name for name in ("ana", "ben")]
     assert [mode(folder) for folder in (folders[0].parent, *folders)] == [0o700] * 3
 
@@ -60,7 +60,7 @@ async def test_calls_sessions_and_keys_of_one_agent_are_nobody_elses(tmp_path: P
     async with open_house(config(tmp_path, agents={"ana": AGENT, "ben": AGENT})) as house:
         asked = await house.call("pay", {"to": "x", "amount": 1}, id="s1")
         await house.vote(asked, "alice")
-        refused(await house.session(agent="ben").resume(asked.invocation_id), "approval_void")
+        assert_refused(await house.session(agent="ben").resume(asked.invocation_id), "approval_void")
         with pytest.raises(Misuse, match="belongs to another"):
             await house.session(agent="ben", id="s1").call("echo", {"text": "x"})
         for agent in ("ana", "ben"):
