@@ -167,6 +167,7 @@ HOUSE: tuple[Requirement, ...] = (
     _live("HOUSE-9", _HOUSE, "nothing in the tree names the machine or the index it was made with"),
     _live("HOUSE-10", _HOUSE, "each live requirement has a test and each test a requirement"),
     _live("HOUSE-11", _HOUSE, "a figure is a ratio of two things measured in turns in one run"),
+    _live("HOUSE-12", _HOUSE, "every test shows what it asserts, and a function that asserts says so in its name"),
 )  # fmt: skip
 
 LIVE = tuple(row for row in REQUIREMENTS if row.deferred is None)

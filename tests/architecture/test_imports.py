@@ -105,4 +105,4 @@ def test_the_laws_name_the_same_rooms() -> None:
 def test_no_module_imports_itself_by_a_detour() -> None:
     graph = grimp.build_graph("ringfence")
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    graphlib.TopologicalSorter(imports).prepare()
+    assert len([*graphlib.TopologicalSorter(imports).static_order()]) >= len(imports)

@@ -112,7 +112,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingRuntim
         yield opened
 
 
-def require_clean(outcome: Outcome) -> None:
+def assert_clean(outcome: Outcome) -> None:
     """An outcome that every later reader can encode."""
     assert outcome.status in STATUSES
     json.dumps(outcome.as_dict(), allow_nan=False, ensure_ascii=False).encode()
@@ -128,7 +128,7 @@ def require_clean(outcome: Outcome) -> None:
 def test_whatever_the_arguments_are_a_call_has_an_outcome(
     runtime: BlockingRuntime, tool: str, arguments: dict[Any, Any]
 ) -> None:
-    require_clean(runtime.session(agent="ana", user="ulla").call(tool, arguments))
+    assert_clean(runtime.session(agent="ana", user="ulla").call(tool, arguments))
 
 
 @settings(max_examples=150, deadline=None)
@@ -137,7 +137,7 @@ def test_whatever_the_name_is_a_call_has_an_outcome(
     runtime: BlockingRuntime, tool: str, arguments: dict[Any, Any]
 ) -> None:
     outcome = runtime.session(agent="ana", user="ulla").call(tool, arguments)
-    require_clean(outcome)
+    assert_clean(outcome)
     assert isinstance(outcome, Refused) or tool in {each.name for each in toolbox.ALL}
 
 
@@ -146,7 +146,7 @@ def test_whatever_the_name_is_a_call_has_an_outcome(
 def test_a_key_is_used_or_is_misuse_and_nothing_else(runtime: BlockingRuntime, key: str) -> None:
     session = runtime.session(agent="ana", user="ulla")
     try:
-        require_clean(session.call("echo", {"text": "x"}, idempotency_key=key))
+        assert_clean(session.call("echo", {"text": "x"}, idempotency_key=key))
     except Misuse:
         assert not 0 < len(key) <= 256 or any("\ud800" <= letter <= "\udfff" for letter in key)
 
@@ -193,7 +193,7 @@ async def test_hostile_arguments_are_refused_before_the_policy_sees_them(
         assert house.ran == ["echo"]
         assert (await house.events("policy_decision"))[-1]["body"]["reasons"] == []
     assert outcome.reasons == ()
-    require_clean(outcome)
+    assert_clean(outcome)
 
 
 MAPPINGS: list[Mapping[str, Any]] = [

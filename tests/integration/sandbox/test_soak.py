@@ -85,7 +85,7 @@ async def soak(state: Path, *, calls: int) -> Counter[str]:
     return told
 
 
-async def nothing_is_left(state: Path, *, calls: int) -> None:
+async def assert_nothing_is_left(state: Path, *, calls: int) -> None:
     mounts = Path("/proc/self/mountinfo").read_text()
     open_before, living_before = len(os.listdir("/proc/self/fd")), descendants()
     told = await soak(state, calls=calls)
@@ -99,9 +99,9 @@ async def nothing_is_left(state: Path, *, calls: int) -> None:
 
 
 async def test_nothing_is_left_after_500_calls_with_random_kills(tmp_path: Path) -> None:
-    await nothing_is_left(tmp_path, calls=500)
+    await assert_nothing_is_left(tmp_path, calls=500)
 
 
 @pytest.mark.long
 async def test_nothing_is_left_after_10_000_calls_with_random_kills(tmp_path: Path) -> None:
-    await nothing_is_left(tmp_path, calls=10_000)
+    await assert_nothing_is_left(tmp_path, calls=10_000)

@@ -91,11 +91,11 @@ async def test_what_waits_or_is_queued_is_void_when_contract_or_code_change(stor
 @pytest.mark.req("REG-1", "DB-2")
 async def test_sightings_and_the_version_keep_their_rules(store: SqliteStore, place: Place) -> None:
     with place.raw() as raw:
-        refused(raw, "INSERT INTO sightings VALUES ('s', 'look', 'sha256:none', 'd', '[]', 'offered', '2030')")
-        refused(raw, "UPDATE ledger_version SET version = version - 1")
-        refused(raw, "UPDATE ledger_version SET version = version")
-        refused(raw, "DELETE FROM ledger_version")
-        refused(raw, "INSERT OR REPLACE INTO ledger_version VALUES (1, 1)")
+        assert refused(raw, "INSERT INTO sightings VALUES ('s', 'look', 'sha256:none', 'd', '[]', 'offered', '2030')")
+        assert refused(raw, "UPDATE ledger_version SET version = version - 1")
+        assert refused(raw, "UPDATE ledger_version SET version = version")
+        assert refused(raw, "DELETE FROM ledger_version")
+        assert refused(raw, "INSERT OR REPLACE INTO ledger_version VALUES (1, 1)")
 
 
 @pytest.mark.req("REG-1", "DB-2")

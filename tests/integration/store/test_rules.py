@@ -161,7 +161,7 @@ async def test_a_contract_cannot_be_filed_under_a_milder_class(store: SqliteStor
     document = '{"name":"t","safety":"network","egress":"write","approval":"auto"}'
     with place.raw() as raw:
         for safety, egress in (("read", "write"), ("network", "none"), ("network", None)):
-            refused(
+            assert refused(
                 raw,
                 "INSERT INTO tools (name, fingerprint, document, safety_class, egress_class, approval_route,"
                 " description_hash, registered_at) VALUES ('t', 'f', ?, ?, ?, 'auto', 'h', '2030')",

@@ -161,7 +161,7 @@ async def test_what_is_on_record_is_not_edited(store: SqliteStore, place: Place,
     await store.freeze(Freeze(id="f", scope=Scope(), by="bob", because="x", at=START), tell=lambda _: [])
     await store.unfreeze(Scope(), by="bob", tell=lambda _: [])
     with place.raw() as raw:
-        refused(raw, statement)
+        assert refused(raw, statement)
 
 
 async def test_two_processes_at_once_use_the_last_use_once(store: SqliteStore, place: Place) -> None:

@@ -14,6 +14,7 @@ from ringfence.approvals.request import Card
 from ringfence.approvals.warrant import warrant_for_allowed, warrant_from_votes
 from ringfence.errors import CallRefused, VoteRefused
 from ringfence.policy.decision import Decision, Reason, strictest
+from tests.asserting import assert_accepts
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -52,7 +53,7 @@ def vote(voter: str = "alice", **changed: Any) -> Vote:
 
 @pytest.mark.req("APR-4")
 def test_an_approver_who_did_not_propose_may_vote() -> None:
-    require_admissible(vote(), approval=PENDING, electorate=ELECTORATE)
+    assert_accepts(require_admissible, vote(), approval=PENDING, electorate=ELECTORATE)
 
 
 REFUSED: list[tuple[Vote, Approval, str]] = [

@@ -137,7 +137,8 @@ def test_agents_share_no_workspace(ana: str, bob: str | None) -> None:
 
 
 def test_folders_with_a_common_beginning_are_separate() -> None:
-    load_config(agents(ana="home/a", bob="home/ab", cy="home/b", dee=None, eve=None))
+    loaded = load_config(agents(ana="home/a", bob="home/ab", cy="home/b", dee=None, eve=None))
+    assert len({agent.workspace for agent in loaded.agents.values()}) == 5
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from ringfence.errors import CallRefused
 from ringfence.inside.measure import TRIES
 from ringfence.kernel.status import ProcessStatus
 from ringfence.sandbox.posture import Baseline, Sighting, check_spare, check_zygote, judge_inside
+from tests.asserting import assert_accepts
 
 pytestmark = pytest.mark.req("SBX-6")
 
@@ -78,9 +79,9 @@ def inside(measured: dict[str, Any]) -> None:
 
 
 def test_the_confined_pass() -> None:
-    zygote(ZYGOTE)
-    spare(SPARE)
-    inside(MEASURED)
+    assert_accepts(zygote, ZYGOTE)
+    assert_accepts(spare, SPARE)
+    assert_accepts(inside, MEASURED)
 
 
 @pytest.mark.parametrize("field", sorted(WRONG))

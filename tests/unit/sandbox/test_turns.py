@@ -62,3 +62,4 @@ async def test_a_turn_that_came_in_the_moment_of_cancelling_is_not_lost() -> Non
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     await asyncio.wait_for(turns.take("cid"), timeout=1)
+    assert turns.waiting == 0
