@@ -14,7 +14,7 @@ from ringfence.errors import CallFailed
 from ringfence.execution.execute import Reply
 from ringfence.execution.sandbox import RawOutput
 from ringfence.runtime.outcome import model_text
-from ringfence.sanitise import Finding, clean_json, clean_output
+from ringfence.sanitise import Finding, clean_for_model, clean_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ def cleanse(reply: Reply, *, shape: Shape) -> Cleansed:
     output, findings = _cleaned(reply.output)
     if findings:
         shape.check_output(output)
-    text = clean_output(reply.for_model if reply.for_model is not None else model_text(output))
+    text = clean_for_model(reply.for_model if reply.for_model is not None else model_text(output))
     return Cleansed(output=output, text=text.text, findings=(*findings, *text.findings), raw=reply.raw)
 
 

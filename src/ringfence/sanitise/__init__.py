@@ -3,7 +3,7 @@
 Takes: text, bytes, JSON.  Gives: clean text and findings, framed or made visible.  Never: reads or writes anything else.
 """
 
-from ringfence.sanitise.clean import clean_output
+from ringfence.sanitise.clean import clean_for_model, clean_output
 from ringfence.sanitise.finding import KINDS, Cleaned, Finding, Severity
 from ringfence.sanitise.frame import frame, new_boundary
 from ringfence.sanitise.scan import scan_description
@@ -16,6 +16,7 @@ __all__ = [
     "Cleaned",
     "Finding",
     "Severity",
+    "clean_for_model",
     "clean_json",
     "clean_output",
     "frame",

@@ -3,7 +3,8 @@
 Takes: text, bytes or JSON, and a limit in bytes.  Gives: the clean text or JSON, and the findings.
 Never: fails on any text; changes text that holds no threat.
 
-`PASSES` is the order of the work; a further pass is one line there.
+`PASSES` is the order of the work; a further pass is one line there. What a pass about meaning leaves is looked at once
+more, since a marker can bring together what stood apart; so cleaning twice is cleaning once.
 """
 
 from __future__ import annotations
@@ -11,21 +12,29 @@ from __future__ import annotations
 import re
 
 from ringfence.errors import Misuse
-from ringfence.sanitise import decoding, invisible, terminal
+from ringfence.sanitise import credentials, decoding, invisible, markdown, roles, signatures, terminal
 from ringfence.sanitise.decoding import decoded
-from ringfence.sanitise.edits import Pass, through
+from ringfence.sanitise.edits import Pass, Trace, through
 from ringfence.sanitise.finding import KINDS, Cleaned, Finding
-from ringfence.sanitise.truncate import truncated
+from ringfence.sanitise.media import sniffed
+from ringfence.sanitise.truncate import Cut, marked, shortened, truncated
 
 DEFAULT_LIMIT = 65_536
 
-PASSES: tuple[Pass, ...] = (
+CHARACTERS: tuple[Pass, ...] = (
     decoding.repair,
     terminal.escapes,
     terminal.breaks,
     invisible.hidden,
 )
+MEANING: tuple[Pass, ...] = (
+    roles.tokens,
+    markdown.constructs,
+    credentials.redacted,
+)
+PASSES: tuple[Pass, ...] = CHARACTERS + MEANING
 
+_MEANT = frozenset({"role_token", "markdown_fetch", "markdown_hidden", "html", "credential"})
 _SUSPECT = re.compile(f"[{terminal.CONTROLS}{invisible.HIDDEN}{decoding.SURROGATES}]")
 _SUSPECT_ASCII = bytes(code for code in range(0x80) if _SUSPECT.match(chr(code)) and chr(code) != "\r")
 
@@ -33,26 +42,65 @@ _SUSPECT_ASCII = bytes(code for code in range(0x80) if _SUSPECT.match(chr(code))
 _PIECE = 1 << 16
 # Bytes of the widest character in UTF-8.
 _WIDEST = 4
+# More are not known to be needed; a text that needs more is no less clean for it.
+_MOST_ROUNDS = 6
+# Plain words this short are neither a token nor a credential.
+_SHORT = 15
+_WORDS = re.compile(r"[\w ,./+-]*", re.ASCII)
 
 
 def clean_output(value: str | bytes, *, limit: int = DEFAULT_LIMIT) -> Cleaned:
     """The text with every threat removed, cut at `limit` bytes."""
     if limit < 0:
         raise Misuse(f"a limit of `{limit}` bytes is below zero")
+    if isinstance(value, bytes) and (kind := sniffed(value)):
+        return Cleaned(f"[{kind}: {len(value)} bytes]", (_finding("binary", (0, len(value)), kind),))
     raw = decoded(value)
-    quiet = _is_quiet(raw)
-    if quiet and len(raw) * _WIDEST <= limit:
+    if len(raw) <= min(_SHORT, limit) and _WORDS.fullmatch(raw):
         return Cleaned(raw, ())
-    text, findings, trace = through(raw, passes=() if quiet else PASSES)
-    cut = truncated(text, limit=limit)
+    text, findings, trace = _settled(raw)
+    cut = _cut(text, limit=limit)
     if cut.missing:
-        span = trace.span(cut.at, len(text))
-        findings.append(Finding("truncated", span, KINDS["truncated"].severity, f"{cut.missing} bytes"))
+        findings.append(_finding("truncated", trace.span(cut.at, len(text)), f"{cut.missing} bytes"))
     return Cleaned(cut.text, tuple(findings))
 
 
+def clean_for_model(value: str, *, limit: int = DEFAULT_LIMIT) -> Cleaned:
+    """The same, and what the text asks of whoever reads it: an order to a model stays as it is, and is reported."""
+    cleaned = clean_output(value, limit=limit)
+    asked = signatures.found_in_output(decoded(value))
+    return Cleaned(cleaned.text, (*cleaned.findings, *asked)) if asked else cleaned
+
+
+def _settled(raw: str) -> tuple[str, list[Finding], Trace]:
+    """The text in which no pass finds anything more."""
+    quiet = _is_quiet(raw)
+    text, findings, trace = through(raw, passes=MEANING if quiet else PASSES)
+    fresh, rounds = findings, 1
+    while any(finding.kind in _MEANT for finding in fresh) and rounds < _MOST_ROUNDS:
+        text, fresh, trace = through(text, passes=MEANING if quiet else PASSES, trace=trace)
+        findings, rounds = findings + fresh, rounds + 1
+    return text, findings, trace
+
+
+def _cut(text: str, *, limit: int) -> Cut:
+    """The text within its limit; its last words are looked at again, since less stands behind them now."""
+    cut = truncated(text, limit=limit)
+    for _ in range(_MOST_ROUNDS if cut.missing else 0):
+        kept = cut.text[: cut.at]
+        again = _settled(kept)[0]
+        if again == kept:
+            break
+        cut = marked(shortened(again, limit=limit), size=len(text.encode()))
+    return cut
+
+
+def _finding(kind: str, span: tuple[int, int], detail: str) -> Finding:
+    return Finding(kind, span, KINDS[kind].severity, detail)
+
+
 def _is_quiet(text: str) -> bool:
-    """Whether no pass can find anything, told in one look; most text is like this."""
+    """Whether no pass over characters can find anything, told in one look; most text is like this."""
     if not text.isascii():
         return _SUSPECT.search(text) is None
     if len(text) <= _PIECE and text.isprintable():
@@ -65,4 +113,4 @@ def _is_quiet(text: str) -> bool:
 
 def scan(text: str) -> tuple[Finding, ...]:
     """What the passes would find, without the text they would leave."""
-    return () if _is_quiet(text) else tuple(through(text, passes=PASSES)[1])
+    return tuple(_settled(text)[1])

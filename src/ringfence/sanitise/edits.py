@@ -46,6 +46,9 @@ class Trace:
         return start, end
 
 
+NOT_YET_CHANGED = Trace()
+
+
 def _places(edits: Sequence[Edit]) -> list[int]:
     """Where each edit stands in the text that the edits leave."""
     places: list[int] = []
@@ -77,9 +80,9 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return "".join((*parts, text[kept_from:]))
 
 
-def through(text: str, *, passes: Sequence[Pass]) -> tuple[str, list[Finding], Trace]:
+def through(text: str, *, passes: Sequence[Pass], trace: Trace = NOT_YET_CHANGED) -> tuple[str, list[Finding], Trace]:
     """The text after every pass in turn, what each of them found, and where the text came from."""
-    trace, findings = Trace(), list[Finding]()
+    findings: list[Finding] = []
     for each in passes:
         edits = each(text)
         if edits:

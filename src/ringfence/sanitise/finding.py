@@ -51,6 +51,7 @@ KINDS: dict[str, Kind] = {
     "credential": Kind(_HIGH, "`[redacted: NAME]`", "whoever reads a credential can use it, and a model repeats what it reads"),
     "injection": Kind(_HIGH, "kept as it is", "text that addresses the model: it sets orders aside, gives new ones, or asks for what is not its to give"),
     "poisoning": Kind(_HIGH, "kept as it is", "a description that does more than describe: it hides, steers other tools, or sends things away"),
+    "binary": Kind(_INFO, "`[TYPE: N bytes]`", "an image, a sound or an archive is no text, and what is hidden in it must not be read as such"),
     "truncated": Kind(_INFO, "`[truncated: N bytes]`", "the text was longer than its limit; N bytes were cut"),
 }  # fmt: skip
 

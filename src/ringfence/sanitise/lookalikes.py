@@ -1,6 +1,6 @@
 """Which characters are drawn like a plain one: the table of Unicode's UTS #39, and what it leaves out.
 
-Takes: nothing.  Gives: the table as it is stored, and for each ASCII character all that can stand for it.
+Takes: nothing.  Gives: the table as it is stored, and the same from either side, for plain characters alone.
 Never: reads its file before the first question.
 
 The file is written by `scripts/confusables` from the Unicode Consortium's own, of one pinned version.
@@ -58,11 +58,31 @@ def spellings() -> dict[str, str]:
     return {plain: "".join(sorted(known[plain])) for plain in map(chr, range(0x21, 0x7F)) if known[plain]}
 
 
+@lru_cache(maxsize=1)
+def folds() -> dict[int, str]:
+    """One plain character for each that is drawn like one, in the case it is drawn in; a text keeps its length."""
+    table = {ord(char): plain for plain, chars, _ in BESIDE for char in chars}
+    for prototype, chars in stored()["prototypes"].items():
+        if len(prototype) == 1 and prototype.isascii():
+            table |= {ord(char): _stroke(char) if prototype == "l" else prototype for char in chars if char > "\x7f"}
+    table |= {point: plain for point in _COMPATIBLE if (plain := _in_its_case(chr(point)))}
+    return table
+
+
+def _stroke(char: str) -> str:
+    """A single stroke is an `I` where its own name says so, and else an `l`."""
+    return "I" if unicodedata.name(char, "").endswith((" I", " IOTA", " PALOCHKA", " NUMERAL ONE")) else "l"
+
+
+def _in_its_case(char: str) -> str:
+    plain = unicodedata.normalize("NFKC", char).strip("()\u3014\u3015")
+    return plain if len(plain) == 1 and plain.isascii() else ""
+
+
 # Where Unicode keeps the other forms of Latin letters: modifiers, circled, full-width, mathematical.
-_COMPATIBLE = (*range(0x1D2C, 0x1D6B), *range(0x2070, 0x214F), *range(0x2460, 0x24FF), *range(0xFE00, 0xFFEF), *range(0x1D400, 0x1D800), *range(0x1F130, 0x1F18B))  # fmt: skip
+_COMPATIBLE = (*range(0x1D2C, 0x1D6B), *range(0x2070, 0x214F), *range(0x2460, 0x24FF), *range(0xFE00, 0xFFEF), *range(0x1D400, 0x1D800), *range(0x1F100, 0x1F18B))  # fmt: skip
 
 
 def _plain(text: str) -> str:
     """The one lower-case character that compatibility makes of it, or nothing."""
-    plain = unicodedata.normalize("NFKC", text).casefold().strip("()")
-    return plain if len(plain) == 1 and plain.isascii() else ""
+    return _in_its_case(text).casefold()

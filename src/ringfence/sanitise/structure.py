@@ -1,7 +1,7 @@
 """Structured output is cleaned leaf by leaf, keys too, and keeps its shape.
 
 Takes: JSON and a limit in bytes for each string.  Gives: clean JSON, and findings that point at the leaf.
-Never: merges two keys; passes on a value that JSON does not have.
+Never: merges two keys; passes on a value that JSON does not have, or an image that is not one.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import TypeAlias, cast
 from ringfence.errors import CallFailed
 from ringfence.sanitise.clean import DEFAULT_LIMIT, clean_output
 from ringfence.sanitise.finding import Finding
+from ringfence.sanitise.media import media_problem
 from ringfence.sanitise.visible import visible
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 
 DEEPEST = 200
+_MEDIA = ("image", "audio")
 
 
 def clean_json(value: object, *, limit: int = DEFAULT_LIMIT) -> tuple[JSON, tuple[Finding, ...]]:
@@ -56,8 +58,10 @@ class _Washing:
         return [self.value(item, path=f"{path}/{index}", depth=depth + 1) for index, item in enumerate(values)]
 
     def members(self, values: Mapping[object, object], *, path: str, depth: int) -> dict[str, JSON]:
-        clean: dict[str, JSON] = {}
+        clean = self.media(values, path=path)
         for raw_key, item in values.items():
+            if raw_key == "data" and clean.get("data") is item:
+                continue
             if not isinstance(raw_key, str):
                 raise _refused(f"the output has a key that is not text at `{path}`")
             key = self.text(raw_key, path=path)
@@ -65,6 +69,16 @@ class _Washing:
                 raise _refused(f"two keys at `{path}` are the same once cleaned: `{visible(key)}`")
             clean[key] = self.value(item, path=f"{path}/{_pointer(key)}", depth=depth + 1)
         return clean
+
+    def media(self, values: Mapping[object, object], *, path: str) -> dict[str, JSON]:
+        """The bytes of an image or a sound, whole, if they are what they are said to be; else nothing."""
+        encoded, declared = values.get("data"), values.get("mimeType")
+        if values.get("type") not in _MEDIA or not isinstance(encoded, str) or not isinstance(declared, str):
+            return {}
+        problem = media_problem(encoded, declared=declared)
+        if problem:
+            raise _refused(f"the {values['type']} at `{path}` is withheld: it {problem}")
+        return {"data": encoded}
 
 
 def _pointer(key: str) -> str:

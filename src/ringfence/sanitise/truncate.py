@@ -35,7 +35,16 @@ def truncated(text: str, *, limit: int) -> Cut:
     """The text within its limit."""
     if len(text) * 4 <= limit or (size := _size(text)) <= limit or _was_cut(text, size=size, limit=limit):
         return Cut(text, len(text), 0)
-    kept = _whole(text, end=_fitting(text, limit=limit))
+    return marked(shortened(text, limit=limit), size=size)
+
+
+def shortened(text: str, *, limit: int) -> str:
+    """As much of the text as fits, in whole characters."""
+    return text if len(text) * 4 <= limit or _size(text) <= limit else _whole(text, end=_fitting(text, limit=limit))
+
+
+def marked(kept: str, *, size: int) -> Cut:
+    """What is kept of a text of this size, with its marker."""
     missing = size - _size(kept)
     return Cut(f"{kept}[truncated: {missing} bytes]", len(kept), missing)
 
