@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from ringfence.sanitise.invisible import HIDDEN
 from ringfence.sanitise.lookalikes import spellings
@@ -33,15 +34,22 @@ BESIDE: tuple[tuple[str, str, str], ...] = (
     ("h", "н", "a small capital"),
     ("a", "дλΔ", "the capital's gable"),
     ("o", "σΘθ", "round"),
-    ("i", "їİı", "with two dots, one more, or none"),
+    ("i", "їİıІΙӀ", "with two dots, one more, or none"),
 )
+_ESCAPED_SPACE = re.compile(r"\\[nrt]")
 _LEET = str.maketrans("013457@$", "oieastas")
-_LEET_WORD = re.compile(r"[A-Za-z][013457@$]{1,2}[A-Za-z]")
-_APART = re.compile(r"(?<!\w)(?:\w[ .*_|/-]{1,2}){6,}\w(?!\w)", re.ASCII)
+_APART = re.compile(r"(?:\w[ .*_|/-]{1,2}){6,}\w(?!\w)", re.ASCII)
 _SEPARATOR = re.compile(r"[ .*_|/-]", re.ASCII)
-_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}", re.ASCII)
-_HEX = re.compile(r"(?:(?:\\x|0x|%)?[0-9A-Fa-f]{2}[ ,:-]?){12,}", re.ASCII)
+_WORD = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}", re.ASCII)
+_SPLIT_HEX = re.compile(r"(?:(?:\\x|0x|%)?[0-9A-Fa-f]{2}[ ,:-]?){11,}(?:\\x|0x|%)?[0-9A-Fa-f]{2}", re.ASCII)
 _NOT_HEX = re.compile(r"\\x|0x|[^0-9A-Fa-f]")
+_ONLY_WORD = re.compile(r"[G-WYZg-wyz+/_]")
+_LEET_WORD = re.compile(r"[A-Za-z][013457@$]{1,2}[A-Za-z]")
+# What has to be read in another way, in one search: long words, pairs of digits, single letters, digits among letters.
+_ODD = r"[A-Za-z0-9+/_-]{20,}={0,2}|(?:(?:\\x|0x|%)?[0-9A-Fa-f]{2}[ ,:-]?){12,}|\b(?:\w[ .*_|/-]{1,2}){6,}\w\b|[A-Za-z][013457@$]{1,2}[A-Za-z]"
+# How far an order can reach before one of its words, and how much is read in one go after it.
+_REACH = 160
+_STRETCH = 2_000
 _LETTER = re.compile(r"LATIN (?:SMALL|CAPITAL) LETTER ([A-Z])(?: WITH .*)?\Z")
 # Where Unicode keeps letters that are drawn from the Latin ones, and marks that are drawn over any letter.
 _LATIN = (*range(0xA0, 0x250), *range(0x1E00, 0x1F00), *range(0x2C60, 0x2C80), *range(0xA720, 0xA800))
@@ -52,35 +60,50 @@ _LONGEST_ENCODED = 16_384
 
 @dataclass(frozen=True)
 class View:
-    """One reading: `plain` is what is searched; `places` are where its characters stood, or the one span it came from."""
+    """One reading: `plain` is what is searched; its characters stood at `places`, or from `at` on, or all within `whole`."""
 
     plain: str
     places: list[int] | None = None
+    at: int = 0
     whole: tuple[int, int] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         if self.whole:
             return self.whole
+        start, end = start + self.at, end + self.at
         return (start, end) if self.places is None else (self.places[start], self.places[end - 1] + 1)
 
 
 def views(text: str) -> Iterator[View]:
     """Every reading of the text, the plainest first."""
-    plain = _folded(text)
-    yield plain
-    if _LEET_WORD.search(plain.plain):
-        yield View(plain.plain.translate(_LEET), plain.places)
-    for match in _APART.finditer(plain.plain):
-        yield View(_SEPARATOR.sub("", match[0]), whole=plain.span(*match.span()))
-    for match in _ENCODED.finditer(text):
-        if decoded := _from_base64(match[0][:_LONGEST_ENCODED]):
-            yield View(_folded(decoded).plain, whole=match.span())
-    for match in _HEX.finditer(text):
-        if decoded := _from_hex(match[0][:_LONGEST_ENCODED]):
-            yield View(_folded(decoded).plain, whole=match.span())
+    folded = _folded(text)
+    yield folded
+    plain, leet_to = folded.plain, 0
+    for hit in _odd().finditer(plain.encode("ascii", errors="replace")):
+        start, end = hit.span()
+        if match := _WORD.match(plain, start):
+            yield from _decoded(match[0][:_LONGEST_ENCODED], whole=folded.span(start, match.end()))
+        elif match := _SPLIT_HEX.match(plain, start):
+            yield from _decoded(match[0][:_LONGEST_ENCODED], whole=folded.span(start, match.end()))
+        elif match := _APART.match(plain, start):
+            yield View(_SEPARATOR.sub("", match[0]), whole=folded.span(start, match.end()))
+        if end > leet_to and _LEET_WORD.search(plain, start, end):
+            first, leet_to = max(start - _REACH, 0), end + _STRETCH
+            yield View(plain[first:leet_to].translate(_LEET), folded.places, at=first)
+
+
+def _decoded(run: str, *, whole: tuple[int, int]) -> Iterator[View]:
+    if run.islower() and run.isidentifier():
+        return
+    digits = _NOT_HEX.sub("", run)
+    pairs = len(digits) * 2 > len(run) and not _ONLY_WORD.search(run)
+    if decoded := _from_hex(digits) if pairs else _from_base64(run):
+        yield View(_folded(decoded).plain, whole=whole)
 
 
 def _folded(text: str) -> View:
+    if "\\" in text:
+        text = _ESCAPED_SPACE.sub("  ", text)
     if text.isascii():
         return View(text)
     table = _table()
@@ -99,8 +122,7 @@ def _from_base64(run: str) -> str:
         return ""
 
 
-def _from_hex(run: str) -> str:
-    digits = _NOT_HEX.sub("", run)
+def _from_hex(digits: str) -> str:
     return _if_text(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 
 
@@ -113,9 +135,18 @@ def _if_text(raw: bytes) -> str:
 
 
 @cache
+def _odd() -> Any:
+    """Made at the first text, since loading RE2 would be felt at every start."""
+    import re2  # noqa: PLC0415
+
+    return re2.compile(_ODD.encode())
+
+
+@cache
 def _table() -> dict[int, str]:
     """Each character that stands for a plain one, and each that stands for nothing."""
     table = {ord(char): plain for plain, chars in spellings().items() for char in chars if not char.isascii()}
+    table |= {point: "i" for point, plain in table.items() if plain == "l" and chr(point).isupper()}
     for point in _LATIN:
         if letter := _LETTER.match(unicodedata.name(chr(point), "")):
             table[point] = letter[1].lower()

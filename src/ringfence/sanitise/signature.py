@@ -26,8 +26,8 @@ class Signature(NamedTuple):
 
 GAP = r"[\W_]{0,6}"
 # A few words more, in the same sentence.
-FEW = r"[^.!?\n]{0,24}?"
-SOME = r"[^.!?\n]{0,60}?"
+FEW = r"[^.!?]{0,24}?"
+SOME = r"[^.!?]{0,60}?"
 NEAR = r"[^\n]{0,120}?"
 
 ASIDE = r"(?:ignor(?:e|es|ing)|disregard(?:s|ing)?|forget(?:s|ting)?|overlook|neglect|overrid(?:e|es|ing)|bypass(?:es|ing)?|discard|abandon|disobey|violate|unlearn|erase|pay no attention to|do not follow|don'?t follow|stop following|cease following)"

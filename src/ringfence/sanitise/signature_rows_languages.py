@@ -10,7 +10,7 @@ from ringfence.sanitise.signature import Signature
 
 _WHY = "the earlier orders are set aside, in "
 _G = r"[\W_]{1,6}"
-_W = r"(?:\w{1,14}[\W_]{1,4}){0,4}?"
+_W = r"[^.!?\n]{0,40}?"
 
 LATIN: tuple[Signature, ...] = (
     # (id, where it is a sign, why, pattern, an example that is found, one that is not)

@@ -6,6 +6,7 @@ Never: changes the text; reports more than `MOST_FINDINGS`; needs more than line
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Literal
@@ -23,6 +24,11 @@ SIGNATURES: tuple[Signature, ...] = (*ROWS, *DESCRIPTIONS, *LATIN, *NATIVE)
 _MEMORY = 128 << 20
 
 Reader = Literal["output", "description"]
+Script = Literal["plain", "native"]
+
+_COUNTED = re.compile(r"\{([0-9]+),[0-9]*\}\??")
+# How far behind the end of a sentence an order can go on.
+_REACH = 200
 
 
 def found(text: str) -> Sequence[Finding]:
@@ -47,40 +53,46 @@ def _found(text: str, *, reader: Reader) -> Sequence[Finding]:
 
 def _hits(text: str, *, reader: Reader) -> Iterator[tuple[Signature, tuple[int, int]]]:
     for view in views(text):
-        for hit in _scanner(reader, "plain").finditer(view.plain.encode("ascii", errors="replace")):
-            yield _row(view.plain, *hit.span(), reader=reader, script="plain"), view.span(*hit.span())
+        for row, start, end in _matches(view.plain.encode("ascii", errors="replace"), reader=reader, script="plain"):
+            yield row, view.span(start, end)
     if not text.isascii():
         raw = text.encode("utf-8", errors="replace")
-        for hit in _scanner(reader, "native").finditer(raw):
-            start = len(raw[: hit.start()].decode("utf-8"))
-            end = start + len(hit[0].decode("utf-8"))
-            yield _row(text, start, end, reader=reader, script="native"), (start, end)
+        for row, first, last in _matches(raw, reader=reader, script="native"):
+            start = len(raw[:first].decode("utf-8", errors="ignore"))
+            yield row, (start, start + len(raw[first:last].decode("utf-8", errors="ignore")))
 
 
-def _row(text: str, start: int, end: int, *, reader: Reader, script: str) -> Signature:
+def _matches(seen: bytes, *, reader: Reader, script: Script) -> Iterator[tuple[Signature, int, int]]:
+    """Where a row holds: a search without counting finds the sentence, one that counts looks at it again."""
+    for sentence in _search(reader, script, "loose").finditer(seen):
+        for hit in _search(reader, script, "exact").finditer(seen, sentence.start(), sentence.end() + _REACH):
+            yield _row(seen, hit.start(), hit.end(), reader=reader, script=script), hit.start(), hit.end()
+
+
+def _row(seen: bytes, start: int, end: int, *, reader: Reader, script: Script) -> Signature:
     """The first row that holds where the search has found one."""
-    seen = text[max(start - 1, 0) : end + 1].encode("utf-8", errors="replace")
-    return next((row for row, pattern in _patterns(reader, script) if pattern.search(seen)), _rows(reader, script)[0])
+    rows = _rows(reader, script)
+    return next((row for row in rows if _compiled(row.pattern).match(seen, start, end)), rows[0])
 
 
 @cache
-def _rows(reader: str, script: str) -> tuple[Signature, ...]:
+def _rows(reader: Reader, script: Script) -> tuple[Signature, ...]:
     rows = NATIVE if script == "native" else (*ROWS, *DESCRIPTIONS, *LATIN)
     return tuple(row for row in rows if row.surface in ("any", reader))
 
 
 @cache
-def _scanner(reader: str, script: str) -> Any:
-    """All rows as one search; made at the first text, since loading RE2 would be felt at every start."""
-    return _compiled("|".join(row.pattern for row in _rows(reader, script)))
+def _search(reader: Reader, script: Script, how: Literal["loose", "exact"]) -> Any:
+    """All rows as one search; without counted repetition its automaton stays small, whatever the text."""
+    exact = "|".join(row.pattern for row in _rows(reader, script))
+    return _compiled(
+        _COUNTED.sub(lambda counted: "*" if counted[1] == "0" else "+", exact) if how == "loose" else exact
+    )
 
 
 @cache
-def _patterns(reader: str, script: str) -> tuple[tuple[Signature, Any], ...]:
-    return tuple((row, _compiled(row.pattern)) for row in _rows(reader, script))
-
-
 def _compiled(pattern: str) -> Any:
+    """Made at the first text, since loading RE2 would be felt at every start."""
     import re2  # noqa: PLC0415
 
     options = re2.Options()
