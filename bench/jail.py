@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
+from bench.harness.ordinary import find_ordinary
 from bench.harness.python import Fresh
 from bench.harness.rounds import alternate, round_robin
 from bench.harness.rows import Goal, Row, at_least, at_most
@@ -34,6 +35,7 @@ def measure() -> Iterator[Row]:
         dry = Samples.of(jailed.side("dry", name="dry").times(BACK_TO_BACK))
         fork = Samples.of(forked.side("fork", name="fork").times(BACK_TO_BACK))
         yield from _pair("JAIL-1", f"{BACK_TO_BACK} calls back to back", dry, fork, p50=1, p99=2)
+        yield from _ordinary()
         yield _throughput(jailed, forked)
         yield from noop.measure(jailed.side("warm", name="warm"))
         yield from _memory(jailed)
@@ -42,6 +44,22 @@ def measure() -> Iterator[Row]:
         yield _ratio("CALL-1", "governed call, class read", taken["governed read"], taken["fork"], goal=at_most(0.6))
         write = taken["governed write"]
         yield _ratio("CALL-1", "governed call, start on disk first", write, taken["fork"], goal=at_most(1.1))
+
+
+def _ordinary() -> Iterator[Row]:
+    """JAIL-1 once more, for somebody who is not root."""
+    found = find_ordinary()
+    what = "as an ordinary user: warm call, pool full"
+    if isinstance(found, str):
+        yield Row(id="JAIL-1", what=what, baseline=FORK, goal=at_most(0.35), measured=None, detail=found)
+        return
+    with found.worker("bench.sides.jailed") as jailed, found.worker("bench.sides.forked") as forked:
+        taken = round_robin([jailed.side("warm", name="warm"), forked.side("fork", name="fork")], calls=1)
+        yield from _pair("JAIL-1", what, taken["warm"], taken["fork"], p50=0.35, p99=1)
+        dry = Samples.of(jailed.side("dry", name="dry").times(BACK_TO_BACK))
+        fork = Samples.of(forked.side("fork", name="fork").times(BACK_TO_BACK))
+        what = f"as an ordinary user: {BACK_TO_BACK} calls back to back"
+        yield from _pair("JAIL-1", what, dry, fork, p50=1, p99=2)
 
 
 def _pair(id: str, what: str, ours: Samples, fork: Samples, *, p50: float, p99: float) -> Iterator[Row]:

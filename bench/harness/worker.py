@@ -26,7 +26,14 @@ class WorkerLost(RuntimeError):
 class Worker:
     """One process that holds several sides, each known by its name there."""
 
-    def __init__(self, module: str, *, python: str = sys.executable) -> None:
+    def __init__(
+        self,
+        module: str,
+        *,
+        python: str = sys.executable,
+        uid: int | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._process = subprocess.Popen(
             [python, "-W", "ignore", "-m", module],
             executable=real_binary(python),
@@ -34,6 +41,10 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            user=uid,
+            group=uid,
+            extra_groups=None if uid is None else [],
+            env=environment,
         )
         self._questions = cast("IO[str]", self._process.stdin)
         self._answers = cast("IO[str]", self._process.stdout)
