@@ -10,8 +10,9 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 setup: $(STAMP)
 
-$(STAMP): requirements/dev.txt pyproject.toml
+$(STAMP): requirements/dev.txt pyproject.toml scripts/debian_packages
 	@PYTHON="$(PYTHON)" scripts/make_venv $(VENV)
+	@scripts/debian_packages
 	@touch $@
 
 run: setup

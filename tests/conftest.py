@@ -9,7 +9,10 @@ from types import FrameType
 import pytest
 
 from tests.architecture.source import comment_share
+from tests.cluster import cluster, database
 from tests.requirements import DEFERRED, LIVE
+
+__all__ = ["cluster", "database", "ends"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,7 +13,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +23,7 @@ from ringfence.store.faults import Busy, is_busy, translated
 from ringfence.store.lane import Lane, Transaction
 from ringfence.store.migrate import migrate
 from ringfence.store.queries import queries
+from ringfence.store.settled import settled
 
 T = TypeVar("T")
 
@@ -118,7 +119,7 @@ class Database:
         except RuntimeError as error:
             raise TrailUnavailable("the store is closed") from error
         try:
-            return await _settled(waiting)
+            return await settled(waiting)
         except Busy as busy:
             raise TrailUnavailable("the store is held by another process for too long") from busy
 
@@ -145,17 +146,6 @@ class Database:
         for lane in (self.loop_lane, self.writer_lane, self.upkeep_lane):
             lane.close()
         self._wal.close()
-
-
-async def _settled(waiting: asyncio.Future[T]) -> T:
-    """The result; whoever is cancelled meanwhile is told so once the work is done or undone, never in between."""
-    try:
-        return await asyncio.shield(waiting)
-    except asyncio.CancelledError:
-        while not waiting.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([waiting])
-        raise
 
 
 def open_database(path: Path, *, at: str, patience: float) -> Database:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import sqlite3
 
-from ringfence.errors import CallRefused, DeclarationRefused, Misuse, RingfenceError, TrailUnavailable, VoteRefused
+from ringfence.errors import (
+    CallRefused,
+    DeclarationRefused,
+    Misuse,
+    OperatorRequired,
+    RingfenceError,
+    TrailUnavailable,
+    VoteRefused,
+)
 
 _RULES: dict[str, type[RingfenceError]] = {
     "in_flight": CallRefused,
@@ -17,6 +25,7 @@ _RULES: dict[str, type[RingfenceError]] = {
     "tool_not_found": CallRefused,
     "vote_refused": VoteRefused,
     "definition_changed": DeclarationRefused,
+    "operator_required": OperatorRequired,
     "misuse": Misuse,
 }
 _PRIMARY = 0xFF
@@ -33,12 +42,18 @@ def is_busy(error: sqlite3.Error) -> bool:
 def translated(error: sqlite3.Error) -> RingfenceError:
     """The error that a caller is given."""
     if _code(error) == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
-        code, _, reason = str(error).partition(": ")
-        if code in _RULES:
-            return _RULES[code](reason, code=code)
+        known = ruled(str(error))
+        if known is not None:
+            return known
     if _code(error) & _PRIMARY == sqlite3.SQLITE_CONSTRAINT:
         return Misuse(f"the store does not admit this row: {error}")
     return TrailUnavailable(f"the store cannot be used: {error}")
+
+
+def ruled(said: str) -> RingfenceError | None:
+    """The refusal that a rule of the schema spells as `code: reason`."""
+    code, _, reason = said.partition(": ")
+    return _RULES[code](reason, code=code) if code in _RULES else None
 
 
 def _code(error: sqlite3.Error) -> int:

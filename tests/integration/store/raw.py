@@ -14,6 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from ringfence.store import SqliteStore
 from ringfence.testing.store_samples import Clock
 
+KEY = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
@@ -21,7 +23,7 @@ class Place:
 
     folder: Path
     clock: Clock = field(default_factory=Clock)
-    key: Ed25519PrivateKey = field(default_factory=lambda: Ed25519PrivateKey.from_private_bytes(b"k" * 32))
+    key: Ed25519PrivateKey = KEY
 
     @property
     def path(self) -> Path:

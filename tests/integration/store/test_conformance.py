@@ -1,4 +1,4 @@
-"""SQLite is a store like any other."""
+"""SQLite and PostgreSQL are stores like any other."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from ringfence.store import SqliteStore
+from ringfence.store.postgres import PostgresStore
 from ringfence.testing.standing_suite import StandingSuite
 from ringfence.testing.store_samples import Clock, OpenStore
 from ringfence.testing.store_suite import StoreSuite
-from tests.integration.store.raw import Place
+from tests.cluster import Cluster
+from tests.integration.store.raw import KEY, Place
 
 
 @pytest.mark.req("DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5", "APR-8", "OPS-8")
@@ -23,6 +25,24 @@ class TestSqlite(StoreSuite, StandingSuite):
 
         async def open_one() -> SqliteStore:
             opened.append(place.open())
+            return opened[-1]
+
+        yield open_one
+        for store in opened:
+            await store.close()
+
+
+@pytest.mark.req("DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5", "APR-8", "OPS-8")
+class TestPostgres(StoreSuite, StandingSuite):
+    @pytest.fixture
+    async def open_store(
+        self, tmp_path: Path, clock: Clock, cluster: Cluster, database: str
+    ) -> AsyncIterator[OpenStore]:
+        opened: list[PostgresStore] = []
+
+        async def open_one() -> PostgresStore:
+            url = cluster.url(database, user="person")
+            opened.append(PostgresStore.open(url, signing_key=KEY, anchor=tmp_path / "anchor.log", now=clock))
             return opened[-1]
 
         yield open_one

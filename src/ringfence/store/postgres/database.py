@@ -1,0 +1,144 @@
+"""One PostgreSQL database, and the few threads in which this process waits for it.
+
+Takes: work.  Gives: its result.
+Never: waits in the event loop, and never leaves a move half told to whoever is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+
+from ringfence.errors import TrailUnavailable
+from ringfence.store.engine import Durability, Role
+from ringfence.store.postgres.bell import Bell
+from ringfence.store.postgres.faults import translated
+from ringfence.store.postgres.lane import Connection, PostgresLane, PostgresTransaction
+from ringfence.store.postgres.login import Login
+from ringfence.store.queries import queries
+from ringfence.store.settled import settled
+
+T = TypeVar("T")
+CONNECTIONS = 4
+_STREAMED = frozenset({"links_by_writer", "links_through"})
+
+
+class Snapshot:
+    """Named statements on one connection; what may be long is fetched piece by piece."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._named = queries("postgres")
+        self._streams: list[psycopg.RawServerCursor[tuple[Any, ...]]] = []
+
+    def run(self, name: str, *parameters: Any) -> psycopg.Cursor[tuple[Any, ...]]:
+        if name not in _STREAMED:
+            return self._connection.execute(self._named[name].encode(), parameters or None)
+        cursor = psycopg.RawServerCursor(self._connection, name)
+        self._streams.append(cursor)
+        cursor.itersize = 1_000
+        return cursor.execute(self._named[name].encode(), parameters or None)
+
+
+    def close(self) -> None:
+        for cursor in self._streams:
+            cursor.close()
+
+
+class UpkeepLane:
+    """A lane that writes as one role."""
+
+    def __init__(self, lane: PostgresLane, *, role: Role) -> None:
+        self._lane = lane
+        self._role: Role = role
+
+    def write(self, work: Callable[[PostgresTransaction], T]) -> T:
+        return self._lane.write(work, role=self._role)
+
+    def read(self, work: Callable[[PostgresTransaction], T]) -> T:
+        return self._lane.read(work)
+
+
+class PostgresDatabase:
+    """A few threads for calls and one for upkeep, each with a connection and a chain of its own."""
+
+    def __init__(self, login: Login) -> None:
+        self.login = login
+        self._calls = ThreadPoolExecutor(max_workers=CONNECTIONS, thread_name_prefix="ringfence-calls")
+        self._upkeep = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-upkeep")
+        self._own = threading.local()
+        self._lanes: list[PostgresLane] = []
+        self._bell = Bell(login, ring=self._ring)
+
+    async def write(
+        self, work: Callable[[PostgresTransaction], T], *, durability: Durability, role: Role = "application"
+    ) -> T:
+        """Do work in one transaction; `full` is on disk when this returns."""
+        result = await self._on(self._calls, lambda: self._lane.write(work, durability=durability, role=role))
+        self._bell.ring_soon()
+        return result
+
+    async def read(self, work: Callable[[PostgresTransaction], T]) -> T:
+        """Do small work that changes nothing."""
+        return await self._on(self._calls, lambda: self._lane.read(work))
+
+    async def upkeep(self, work: Callable[[UpkeepLane], T], *, role: Role = "application") -> T:
+        """Do work that may take long, away from the calls."""
+        return await self._on(self._upkeep, lambda: work(UpkeepLane(self._lane, role=role)))
+
+    @contextmanager
+    def reading(self) -> Generator[Snapshot, None, None]:
+        """The store as it stands at one moment, on a connection that can change nothing."""
+        connection = self.login.connect()
+        try:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            with closing(Snapshot(connection)) as snapshot:
+                yield snapshot
+        except psycopg.Error as error:
+            raise translated(error) from error
+        finally:
+            connection.close()
+
+    async def news(self, *, at_most: float) -> None:
+        """Wait until somebody rings, or that many seconds: who rings may have died before it could."""
+        await self._bell.heard(at_most=at_most)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self.close_now)
+
+    def close_now(self) -> None:
+        """Close from a place that may block."""
+        self._bell.close()
+        for thread in (self._calls, self._upkeep):
+            thread.shutdown(wait=True)
+        for lane in self._lanes:
+            lane.close()
+
+    def _ring(self) -> None:
+        self._upkeep.submit(self._notify)
+
+    def _notify(self) -> None:
+        self._lane.notify()
+
+    @property
+    def _lane(self) -> PostgresLane:
+        """The lane of this thread."""
+        lane: PostgresLane | None = getattr(self._own, "lane", None)
+        if lane is None:
+            lane = PostgresLane(self.login)
+            self._own.lane = lane
+            self._lanes.append(lane)
+        return lane
+
+    async def _on(self, thread: ThreadPoolExecutor, job: Callable[[], T]) -> T:
+        try:
+            waiting = asyncio.get_running_loop().run_in_executor(thread, job)
+        except RuntimeError as error:
+            raise TrailUnavailable("the store is closed") from error
+        return await settled(waiting)

@@ -1,0 +1,61 @@
+"""The PostgreSQL store: one database that any number of processes on any number of machines share.
+
+Takes: an address, the key that signs checkpoints, the anchor's path, a clock.  Gives: every protocol of a store.
+Never: changes the schema; that is `ringfence db migrate`, as the owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from ringfence.store.anchor import Anchor
+from ringfence.store.kept import KeptStore
+from ringfence.store.postgres.database import PostgresDatabase
+from ringfence.store.postgres.lane import PostgresLane
+from ringfence.store.postgres.login import Login, require_usable
+from ringfence.store.trail import has_checkpoints
+
+
+class PostgresStore(KeptStore):
+    """A store over one database."""
+
+    def __init__(
+        self,
+        database: PostgresDatabase,
+        *,
+        signing_key: Ed25519PrivateKey,
+        anchor: Anchor | None,
+        now: Callable[[], datetime],
+    ) -> None:
+        super().__init__(database, signing_key=signing_key, anchor=anchor, now=now)
+        self.database = database
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        *,
+        signing_key: Ed25519PrivateKey,
+        anchor: Path | str | None,
+        now: Callable[[], datetime],
+        patience: float = 5.0,
+    ) -> PostgresStore:
+        """Open a database that is of the current schema, as a login that cannot pass by its rules."""
+        login = Login(url=url, patience=patience)
+        require_usable(login)
+        file = None if anchor is None else Anchor(Path(anchor))
+        if file is not None and not _has_checkpoints(login):
+            file.create()
+        return cls(PostgresDatabase(login), signing_key=signing_key, anchor=file, now=now)
+
+
+def _has_checkpoints(login: Login) -> bool:
+    lane = PostgresLane(login)
+    try:
+        return lane.read(has_checkpoints)
+    finally:
+        lane.close()

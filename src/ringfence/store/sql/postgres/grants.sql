@@ -1,0 +1,37 @@
+-- What each role may do, and nothing else. Applied anew after every migration, as the owner.
+
+REVOKE ALL ON SCHEMA ringfence FROM PUBLIC, ringfence_application, ringfence_approver, ringfence_operator;
+REVOKE ALL ON ALL TABLES IN SCHEMA ringfence FROM PUBLIC, ringfence_application, ringfence_approver, ringfence_operator;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA ringfence FROM PUBLIC, ringfence_application, ringfence_approver, ringfence_operator;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ringfence FROM PUBLIC, ringfence_application, ringfence_approver, ringfence_operator;
+
+GRANT USAGE ON SCHEMA ringfence TO ringfence_application, ringfence_approver, ringfence_operator;
+GRANT SELECT ON ALL TABLES IN SCHEMA ringfence TO ringfence_application, ringfence_approver, ringfence_operator;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ringfence TO ringfence_application, ringfence_approver, ringfence_operator;
+
+-- Whatever a role does, it says so in the trail.
+GRANT INSERT ON audit_events, audit_bodies TO ringfence_application, ringfence_approver, ringfence_operator;
+
+-- Calls, from proposal to end. A request moves by votes; without them it can only expire or be void.
+GRANT INSERT ON sessions, invocations, approvals, warrants, standing_uses, audit_checkpoints TO ringfence_application;
+GRANT UPDATE (status, code, outcome, cost_estimate, completed_at) ON invocations TO ringfence_application;
+GRANT UPDATE (status, code, resolved_at) ON approvals TO ringfence_application;
+
+-- What was found at start: contracts and first sights. Who vouches for a contract is an operator.
+GRANT INSERT ON tools, pins TO ringfence_application;
+GRANT INSERT, DELETE ON sightings TO ringfence_application;
+GRANT UPDATE (presence, at) ON sightings TO ringfence_application;
+GRANT UPDATE (source_digest, trust, accepted_by, at) ON pins TO ringfence_application;
+
+GRANT INSERT ON votes TO ringfence_approver;
+GRANT UPDATE (status, code, resolved_at) ON approvals TO ringfence_approver;
+
+GRANT INSERT ON tools, pins, standing_grants, standing_signatures, freezes, audit_retentions TO ringfence_operator;
+GRANT INSERT, DELETE ON sightings TO ringfence_operator;
+GRANT UPDATE (presence, at) ON sightings TO ringfence_operator;
+GRANT UPDATE (fingerprint, source_digest, trust, accepted_by, at, retired_at) ON pins TO ringfence_operator;
+GRANT UPDATE (ended_at, ended_by, ended_why) ON standing_grants TO ringfence_operator;
+GRANT UPDATE (lifted_at, lifted_by) ON freezes TO ringfence_operator;
+GRANT UPDATE (status, code, completed_at) ON invocations TO ringfence_operator;
+GRANT UPDATE (status, code, resolved_at) ON approvals TO ringfence_operator;
+GRANT DELETE ON audit_bodies TO ringfence_operator;
