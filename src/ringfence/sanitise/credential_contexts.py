@@ -34,8 +34,8 @@ _WEAK = r"(?i:[a-z0-9][_-]?key|[a-z0-9]client(?:[_-]?id)?|[_-]auth|(?:api|accoun
 
 CONTEXTS: tuple[Context, ...] = (
     # (id, why it is a credential, which values count, place, an example that is found, one that is not)
-    Context("password-in-url", "signs in as the user before it: `scheme://user:password@host`", "any", r"://[A-Za-z0-9._~%+!$&*-]{0,64}:([A-Za-z0-9._~%+!$&*=,;#-]{3,})@[A-Za-z0-9.-]", "postgres://app:<l12>@db.internal/main", "http://localhost:8080/@user"),
-    Context("authorization-header", "acts as whoever was given it", "long", r"(?i:authorization|x-auth|proxy-auth)(?i:[a-z-]{0,12})(?:\\?[\"'])?[ \t]?[:=,][ \t]{0,4}(?:\\?[\"'])?(?:(?i:bearer|basic|token|apikey|bot|digest|negotiate)[ \t]+)?([A-Za-z0-9_+/~.=@:-]{8,})", "Authorization: Bearer <32>", "Authorization: Bearer TOKEN"),
+    Context("password-in-url", "signs in as the user before it: `scheme://user:password@host`", "any", r"://[A-Za-z0-9._~%+!$&*-]{0,64}:([A-Za-z0-9._~%+!$&*=,;#-]{3,})@[A-Za-z0-9.-]", "postgres://app:<l12>@db.internal/main", "http://127.0.0.1:8080/@user"),
+    Context("authorization-header", "acts as whoever was given it", "long", r"(?i:authorization|x-auth|proxy-auth)(?i:[a-z-]{0,12})(?:\\?[\"'])?[ \t]?[:=,][ \t]{0,4}(?:\\?[\"'])?(?:(?i:bearer|basic|token|apikey|bot|digest|negotiate)[ \t]+)?([A-Za-z0-9_+/~.=@:-]{8,})", "authorization=Bearer <32>", "authorization=Bearer TOKEN"),
     Context("bearer-token", "acts as whoever was given it (RFC 6750)", "random", r"\b(?i:bearer)[ \t]+([A-Za-z0-9_+/~.=-]{16,})", "sent with bearer <32>", "the bearer of this letter"),
     Context("connection-string", "signs in to a database or a bus", "any", r"(?i:;[ \t]*(?:password|pwd))=([A-Za-z0-9_+/~.@!$%^&*#-]{4,})", "Server=db;User Id=app;Password=<l9>;", "Server=db;Password=;"),
     Context("assigned-secret", "what is assigned to a token, a secret or a password is one, unless it is words", "random", rf"{_STRONG}{_ASSIGNED}({_VALUE}{{8,}})", 'acme_token = "<32>"', 'acme_token = "read_from_environment"'),

@@ -81,9 +81,7 @@ def views(text: str) -> Iterator[View]:
     plain, leet_to = folded.plain, 0
     for hit in _odd().finditer(plain.encode("ascii", errors="replace")):
         start, end = hit.span()
-        if match := _WORD.match(plain, start):
-            yield from _decoded(match[0][:_LONGEST_ENCODED], whole=folded.span(start, match.end()))
-        elif match := _SPLIT_HEX.match(plain, start):
+        if (match := _WORD.match(plain, start)) or (match := _SPLIT_HEX.match(plain, start)):
             yield from _decoded(match[0][:_LONGEST_ENCODED], whole=folded.span(start, match.end()))
         elif match := _APART.match(plain, start):
             yield View(_SEPARATOR.sub("", match[0]), whole=folded.span(start, match.end()))
