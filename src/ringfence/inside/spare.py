@@ -50,14 +50,20 @@ def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int]
         os._exit(status)
 
 
+def prepare(layout: Layout) -> None:
+    """Do once, in the process that bears the spares, what would be the same in each: every page that a spare writes to
+    becomes its own, and that is most of what it costs."""
+    # Process 1 of a namespace ignores signals that it does not handle, and this one says why the call ends.
+    signal.signal(signal.SIGXCPU, _over_cpu)
+    landlock.prepare(layout.landlock_version)
+
+
 def _confine(layout: Layout) -> None:
     namespaces.set_dumpable("dumpable")
     namespaces.write_maps("self", uid=_SAME_ID, gid=_SAME_ID, setgroups="deny")
     _mount(layout)
     namespaces.set_dumpable("hidden")
     limits.apply(resource_limits(layout.bounds))
-    # Process 1 of a namespace ignores signals that it does not handle, and this one says why the call ends.
-    signal.signal(signal.SIGXCPU, _over_cpu)
     _restrict_files(layout)
     limits.drop_capabilities()
     limits.close_all_except((0, 1, 2, CHANNEL))
@@ -71,7 +77,7 @@ def _mount(layout: Layout) -> None:
     for path, descriptor in hidden:
         mounts.bind_again(descriptor, target=path)
     mounts.mount_proc("/proc")
-    os.chdir(SCRATCH)
+    os.chdir(layout.start)
 
 
 def _restrict_files(layout: Layout) -> None:

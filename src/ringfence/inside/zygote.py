@@ -42,6 +42,7 @@ def run(order: Order, *, channel: int) -> NoReturn:
     control = socket.socket(fileno=_move(channel))
     try:
         _confine(order.layout)
+        spare.prepare(order.layout)
         wire.send(_CONTROL, wire.pack(wire.Kind.READY))
         requests = iter(lambda: _bear(control, layout=order.layout, tools={}, loop=False), IMPORT)
         deque(requests, maxlen=0)

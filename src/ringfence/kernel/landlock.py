@@ -9,6 +9,7 @@ Preconditions: no_new_privs is set, and every mount the process needs is made: a
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import stat
 import struct
@@ -78,6 +79,9 @@ READ_AND_EXECUTE = READ | mask("execute")
 USE_DEVICE = mask("read_file", "write_file")
 EVERYTHING_BUT_EXECUTE = sum(right.bit for right in RIGHTS if right.kind is _F) & ~mask("execute")
 
+# A link, a pipe or a socket left in a granted folder would wait there for whoever opens it later, outside.
+WRITE = READ | mask("write_file", "truncate", "make_reg", "make_dir", "remove_file", "remove_dir", "refer")
+
 _ON_A_FILE = mask("execute", "write_file", "read_file", "truncate", "ioctl_dev")
 _ASK_VERSION = 1
 _RULE_PATH_BENEATH = 1
@@ -103,18 +107,28 @@ def missing(version: int) -> tuple[Right, ...]:
     return tuple(right for right in RIGHTS if right.since > version)
 
 
+@functools.cache
+def _request(version: int) -> tuple[int, bytes]:
+    """The file rights to handle, and the structure that asks for all of them; the same in every process."""
+    words = [handled(_F, version=version)]
+    # An older kernel refuses a longer structure, so it gets only the words it knows.
+    if version >= min(right.since for right in RIGHTS if right.kind is _N):
+        words.append(handled(_N, version=version))
+    if version >= min(right.since for right in RIGHTS if right.kind is _S):
+        words.append(handled(_S, version=version))
+    return words[0], struct.pack(f"{len(words)}Q", *words)
+
+
+def prepare(version: int) -> None:
+    """Work out now, for all children, what a ruleset of this version says."""
+    _request(version)
+
+
 class Ruleset:
     """What stays allowed; everything else that the version knows is refused once `restrict_self` is called."""
 
     def __init__(self, *, version: int) -> None:
-        self._handled = handled(_F, version=version)
-        words = [self._handled]
-        # An older kernel refuses a longer structure, so it gets only the words it knows.
-        if version >= min(right.since for right in RIGHTS if right.kind is _N):
-            words.append(handled(_N, version=version))
-        if version >= min(right.since for right in RIGHTS if right.kind is _S):
-            words.append(handled(_S, version=version))
-        request = struct.pack(f"{len(words)}Q", *words)
+        self._handled, request = _request(version)
         self._descriptor = call("landlock_create_ruleset", request, len(request), 0)
 
     def allow(self, path: str, *, rights: int) -> None:
