@@ -29,7 +29,7 @@ class Permits:
     def on(self, binding: Binding) -> Permits:
         """What is left where a binding must agree too."""
         return Permits(
-            network=self.network if binding.network is None else self.network.intersect(binding.network),
+            network=self.network if binding.network is None else self.network.narrowed_by(binding.network),
             secrets=self.secrets if binding.secrets is None else self.secrets.intersect(binding.secrets),
             files=self.files if binding.files is None else self.files.intersect(binding.files),
             processes=self.processes if binding.processes is None else self.processes.intersect(binding.processes),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from ringfence.contract import hosts as host_patterns
@@ -38,15 +38,33 @@ Cidr: TypeAlias = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, init=False)
 class Network:
-    """Connections to listed hosts, and nowhere else."""
+    """Connections to listed hosts, and nowhere else; `private` is an operator's side alone."""
 
     kind: ClassVar[Kind] = "network"
     hosts: tuple[HostPattern, ...]
     cidrs: tuple[Cidr, ...]
+    private: tuple[HostPattern, ...]
 
     def __init__(self, *hosts: str | HostPattern, cidrs: tuple[str | Cidr, ...] | list[str] = ()) -> None:
-        object.__setattr__(self, "hosts", tuple(map(_host, hosts)))
-        object.__setattr__(self, "cidrs", tuple(map(_cidr, cidrs)))
+        self._set(hosts=tuple(map(_host, hosts)), cidrs=tuple(map(_cidr, cidrs)), private=())
+
+    @classmethod
+    def permit(
+        cls,
+        *hosts: str | HostPattern,
+        cidrs: tuple[str | Cidr, ...] | list[str] = (),
+        private: tuple[str | HostPattern, ...] | list[str] = (),
+    ) -> Network:
+        """An operator's side: these hosts, and these very addresses and ports although they are private ones."""
+        permitted = cls(*hosts, cidrs=cidrs)
+        permitted._set(hosts=permitted.hosts, cidrs=permitted.cidrs, private=tuple(map(_address_and_port, private)))
+        return permitted
+
+    def _set(
+        self, *, hosts: tuple[HostPattern, ...], cidrs: tuple[Cidr, ...], private: tuple[HostPattern, ...]
+    ) -> None:
+        for key, value in (("hosts", hosts), ("cidrs", cidrs), ("private", private)):
+            object.__setattr__(self, key, value)
 
     @property
     def is_empty(self) -> bool:
@@ -58,15 +76,24 @@ class Network:
         )
 
     def intersect(self, other: Network) -> Network:
+        """What a declared need (self) keeps of a permit; private addresses are the permit's to give."""
         pairs = [host_patterns.intersect(mine, theirs) for mine in self.hosts for theirs in other.hosts]
         nets = [_narrower(mine, theirs) for mine in self.cidrs for theirs in other.cidrs]
-        return Network(
+        return Network.permit(
             *dict.fromkeys(host for host in pairs if host is not None),
             cidrs=tuple(dict.fromkeys(net for net in nets if net is not None)),
+            private=other.private,
         )
 
+    def narrowed_by(self, binding: Network) -> Network:
+        """An agent's permit where a binding must agree too, on private addresses as on all else."""
+        left = self.intersect(binding)
+        both = tuple(address for address in self.private if address in binding.private)
+        return Network.permit(*left.hosts, cidrs=left.cidrs, private=both)
+
     def document(self) -> dict[str, Any]:
-        return {"kind": self.kind, "hosts": [str(h) for h in self.hosts], "cidrs": [str(c) for c in self.cidrs]}
+        listed = {"kind": self.kind, "hosts": [str(h) for h in self.hosts], "cidrs": [str(c) for c in self.cidrs]}
+        return {**listed, "private": [str(a) for a in self.private]} if self.private else listed
 
 
 @dataclass(frozen=True, init=False)
@@ -202,6 +229,24 @@ Capability: TypeAlias = Network | Secrets | Storage | Files | Processes
 
 def _host(pattern: str | HostPattern) -> HostPattern:
     return pattern if isinstance(pattern, HostPattern) else host_patterns.parse(pattern)
+
+
+def _address_and_port(pattern: str | HostPattern) -> HostPattern:
+    """One exact address and one port; a name or a range would open more than the operator has seen."""
+    parsed = _host(pattern)
+    if len(parsed.ports) != 1 or parsed.reach != "exact" or not _is_address(parsed.host):
+        raise DeclarationRefused(
+            f"`{pattern}` is not one address and one port", remedy="write it like `10.0.0.5:5432` or `[fd00::5]:5432`"
+        )
+    return parsed
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _cidr(text: str | Cidr) -> Cidr:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ringfence.agents.accounts import Account
+from ringfence.approvals.warrant import Warrant
 from ringfence.contract.capabilities import Kind
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
@@ -31,6 +32,7 @@ class Job:
     session: str
     idempotency_key: str
     account: Account | None = None
+    warrant: Warrant | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +42,15 @@ class Effects:
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_memory_bytes: int = 0
+    network: dict[str, Any] | None = None
 
     def document(self) -> dict[str, Any]:
-        return {
+        used = {
             "wall_seconds": self.wall_seconds,
             "cpu_seconds": self.cpu_seconds,
             "peak_memory_bytes": self.peak_memory_bytes,
         }
+        return used if self.network is None else {**used, "network": self.network}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +71,15 @@ class RawOutput:
     printed: bytes = b""
     effects: Effects = field(default_factory=Effects)
     evidence: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def document(self) -> dict[str, Any]:
+        """Every word of the tool as it came; a byte that is not UTF-8 is one lone surrogate."""
+        return {
+            "reply": None if self.reply is None else self.reply.decode(errors="surrogateescape"),
+            "for_model": self.for_model,
+            "fault": None if self.fault is None else {"code": self.fault.code, "message": self.fault.message},
+            "printed": self.printed.decode(errors="surrogateescape"),
+        }
 
 
 class Sandbox(Protocol):

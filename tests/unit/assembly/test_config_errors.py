@@ -100,8 +100,8 @@ def test_an_unknown_key_is_an_error_with_the_nearest_known_one(path: tuple[str, 
 
 
 def test_where_no_key_is_near_all_are_named() -> None:
-    assert problems(agent(network={"private": []})) == (
-        "`agents.ana.network.private`: unknown key `private`; known are `allow`, `cidrs`",
+    assert problems(agent(network={"ports": []})) == (
+        "`agents.ana.network.ports`: unknown key `ports`; known are `allow`, `private`, `cidrs`",
     )
 
 

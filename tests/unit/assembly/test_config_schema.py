@@ -38,7 +38,7 @@ INVALID: dict[str, dict[str, Any]] = {
     "list for mapping": {"agents": []},
     "no allowed_tools": {"agents": {"ana": {}}},
     "unknown agent key": {"agents": {"ana": {**AGENT, "allow_tools": []}}},
-    "later key": {"agents": {"ana": {**AGENT, "network": {"private": []}}}},
+    "later key": {"agents": {"ana": {**AGENT, "network": {"ports": []}}}},
     "text for list": {"agents": {"ana": {"allowed_tools": "x"}}},
     "agent's name": {"agents": {"Ana": AGENT}},
     "role": {"people": {"alice": {"roles": ["boss"]}}},

@@ -20,7 +20,7 @@ Values = Mapping[str, Any]
 
 
 def network(permit: Values) -> Network:
-    return Network(*permit["allow"], cidrs=permit["cidrs"])
+    return Network.permit(*permit["allow"], cidrs=permit["cidrs"], private=permit["private"])
 
 
 def secrets(permit: Values) -> Secrets:

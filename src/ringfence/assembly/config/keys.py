@@ -83,6 +83,7 @@ PERSON = Record(keys={
 
 NETWORK = Record(keys={
     "allow": _list(texts.HOST, "hosts the agent's tools may reach; an empty list is none"),
+    "private": _list(texts.PRIVATE_ADDRESS, "private addresses, each with its port, that the floor lets through"),
     "cidrs": _list(texts.CIDR, "networks the agent's tools may reach by address"),
 })  # fmt: skip
 

@@ -9,6 +9,7 @@ import re
 from datetime import timedelta
 
 from ringfence.assembly.config.shape import Text
+from ringfence.assembly.config.store_urls import file_url
 from ringfence.contract.capabilities import Network, Processes, Secrets
 from ringfence.contract.hosts import parse
 from ringfence.contract.paths import relative_path
@@ -43,10 +44,11 @@ def read_retention(text: str) -> timedelta:
 
 
 def read_store_file(url: str) -> str:
-    """The path in `sqlite:///path`; a fourth slash makes it absolute."""
+    """The path in `sqlite:///path`; a fourth slash makes it absolute. A database keeps its state beside the config."""
+    url = file_url(url)
     path = url.removeprefix(_SQLITE)
     if path == url or not path or path.startswith(":") or set("?#%") & set(path):
-        raise TextRefused("not a store; write `sqlite:///state/ringfence.db`")
+        raise TextRefused("not a store; write `sqlite:///state/ringfence.db` or `postgresql://…`")
     _host_path(path)
     return path
 
@@ -96,6 +98,9 @@ RECIPIENT = Text(says="an address of the channel, or a glob with `*` and `?`", p
 ANY_TEXT = Text(says="text")
 MODULE = Text(says="a Python module's dotted name", pattern=r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 HOST = Text(says="`host`, `*.domain` or `host:port`", check=parse)
+PRIVATE_ADDRESS = Text(
+    says="one address and port like `10.0.0.5:5432`", check=lambda text: Network.permit(private=(text,))
+)
 CIDR = Text(says="a network like `203.0.113.0/24`", check=lambda text: Network(cidrs=(text,)))
 RELATIVE_PATH = Text(says="a path below the agent's workspace", check=relative_path)
 HOST_PATH = Text(says="a path, absolute or below the config file's folder", check=_host_path)
@@ -104,5 +109,7 @@ BINARY = Text(says="a name like `git`, or an absolute path", check=Processes)
 VARIABLE = Text(says="an environment variable's name", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
 DURATION = Text(says="a length of time like `24h`", pattern=r"[1-9][0-9]{0,8}[smhd]", check=read_duration)
 RETENTION = Text(says="a number of days like `400d`", pattern=r"[1-9][0-9]{0,4}d", check=read_retention)
-STORE_URL = Text(says="`sqlite:///path`", pattern=r"sqlite:///.+", check=read_store_file)
+STORE_URL = Text(
+    says="`sqlite:///path` or `postgresql://…`", pattern=r"(sqlite:///|postgres(ql)?://).+", check=read_store_file
+)
 ARGUMENT = Text(says="`args.<name>`", pattern=r"args(\.[^.]+)+")

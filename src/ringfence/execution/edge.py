@@ -1,0 +1,91 @@
+"""What the network edge is to a sandbox: it takes a call's sockets and gives an account of what went through them.
+
+Takes: a job with its warrant, and sockets that lead out of one jail's own network.  Gives: a `Passage` for that call.
+Never: decides whether a call may run; and nothing here opens a connection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+from ringfence.contract.capabilities import Network, Secrets
+from ringfence.contract.hosts import DEFAULT_PORTS
+from ringfence.contract.safety import Egress
+from ringfence.errors import CallRefused
+from ringfence.execution.sandbox import Job
+from ringfence.policy.grant import Grant
+
+Way: TypeAlias = Literal["mediated", "inspected", "opaque"]
+
+# In every jail with a way out the edge itself answers here; the benchmark range is routed nowhere (RFC 2544).
+EDGE_ADDRESS = "198.18.0.1"
+EDGE_PORT = 4
+SYNTHETIC_NETWORK = "198.18.0.0/15"
+RESOLVER = "127.0.0.1"
+ROOTS_FILE = "/etc/ringfence/roots.pem"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trust:
+    """The certificates that programs of one jail trust, and the name under which the edge keeps the key."""
+
+    authority: str
+    roots: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """The sockets of one jail's network that were handed out: listeners, and the one that names are asked over."""
+
+    listeners: tuple[int, ...]
+    resolver: int
+
+
+class Passage(Protocol):
+    """One call's way out, for as long as the call lasts."""
+
+    def close(self) -> dict[str, Any]:
+        """End every connection; gives what went through, as the trail keeps it."""
+        ...
+
+
+class Edge(Protocol):
+    """Makes every connection of every call, outside the jail."""
+
+    def trust(self, grant: Grant, *, way: Way) -> Trust:
+        """What a new jail is to trust; each jail has an authority of its own."""
+        ...
+
+    def open(self, job: Job, *, trust: Trust, ways: Ways) -> Passage:
+        """Let one call out, within its grant and its warrant; the sockets are the edge's from here on."""
+        ...
+
+    async def close(self) -> None:
+        """End what is still open."""
+        ...
+
+
+def network_of(grant: Grant) -> Network | None:
+    return next((need for need in grant.capabilities if isinstance(need, Network)), None)
+
+
+def way_out(grant: Grant, *, egress: Egress) -> Way:
+    """How a tool's own client leaves: unread only where nothing has to be held or placed on the wire."""
+    guarded = [need for need in grant.capabilities if isinstance(need, Secrets) and not need.reveal]
+    return "inspected" if guarded or egress is Egress.READ_ONLY else "opaque"
+
+
+def ports_of(network: Network) -> tuple[int, ...]:
+    """The ports on which a jail has to listen for its own tool."""
+    ports = {port for host in network.hosts for port in host.ports}
+    return tuple(sorted(ports | (DEFAULT_PORTS if network.cidrs else frozenset())))
+
+
+def require_warrant(job: Job) -> None:
+    """Write egress opens only for a call that somebody answers for."""
+    warrant = job.warrant
+    if warrant is None or warrant.invocation_id != job.invocation_id:
+        raise CallRefused("a call without its own warrant gets no way out", code="approval_void")
+    if job.tool.egress is Egress.WRITE and warrant.basis == "allowed":
+        raise CallRefused("egress `write` needs an approval on record, and there is none", code="approval_void")
