@@ -17,8 +17,9 @@ from typing import Any
 from ringfence.assembly.config import Config, load_config
 from ringfence.assembly.existing import existing_requirements
 from ringfence.assembly.offering import Sources, open_sources
+from ringfence.assembly.raw_key import load_seal
 from ringfence.assembly.registering import registration_events
-from ringfence.assembly.signing import load_signing_key
+from ringfence.assembly.storing import open_store
 from ringfence.assembly.workspaces import make_workspaces
 from ringfence.contract.tool import Tool
 from ringfence.errors import ConfigInvalid, RingfenceError, TrailUnavailable
@@ -30,7 +31,7 @@ from ringfence.runtime.ledger import Board
 from ringfence.runtime.parts import Parts, Rulings
 from ringfence.runtime.pins import voided
 from ringfence.runtime.watching import look, watch
-from ringfence.store.sqlite import SqliteStore
+from ringfence.store.kept import KeptStore
 
 _log = logging.getLogger(__name__)
 _CHECKPOINT_SECONDS = 1.0
@@ -55,7 +56,7 @@ async def open_runtime(
     if accept_as is not None:
         settled.electorate.require_operator(accept_as)
     async with AsyncExitStack() as stack:
-        store = _open_store(settled, now=now)
+        store = open_store(settled, now=now)
         make_workspaces(settled)
         stack.push_async_callback(store.close)
         sources = await stack.enter_async_context(open_sources(settled, dangerously_sandbox=dangerously_sandbox))
@@ -68,6 +69,7 @@ async def open_runtime(
             rulings=_rulings(settled),
             store=store,
             sandbox=sources.sandbox,
+            seal=load_seal(settled.audit.raw_key),
             now=now,
             existing=existing_requirements(registry.tools.values(), secrets=settled.secrets),
         )
@@ -79,17 +81,11 @@ async def open_runtime(
         yield Runtime(parts)
 
 
-def _open_store(config: Config, *, now: Callable[[], datetime]) -> SqliteStore:
-    config.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    key = load_signing_key(config.audit.signing_key, store=config.store_file)
-    return SqliteStore.open(config.store_file, signing_key=key, anchor=config.audit.anchor, now=now)
-
-
 async def _register(
     tools: Sequence[Tool],
     *,
     sources: Sources,
-    store: SqliteStore,
+    store: KeptStore,
     accept_as: str | None,
     now: Callable[[], datetime],
 ) -> Registry:
@@ -136,7 +132,7 @@ def _rulings(config: Config) -> Rulings:
     )
 
 
-async def _sign_off(store: SqliteStore) -> None:
+async def _sign_off(store: KeptStore) -> None:
     await store.checkpoint()
 
 
@@ -152,7 +148,7 @@ async def _repeated(work: Coroutine[Any, Any, None], *, name: str) -> AsyncGener
             await task
 
 
-async def _sign_regularly(store: SqliteStore) -> None:
+async def _sign_regularly(store: KeptStore) -> None:
     """Sign where the trail stands, every second."""
     while True:
         await asyncio.sleep(_CHECKPOINT_SECONDS)

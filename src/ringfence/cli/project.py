@@ -1,4 +1,4 @@
-"""Writes a small working project: a config, tools, and the state folder with its signing key.
+"""Writes a small working project: a config, tools, and the state folder with its two keys.
 
 Takes: a folder.  Gives: what was made.  Never: overwrites a file.
 """
@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ringfence.assembly import load_config
+from ringfence.assembly.raw_key import make_raw_key
 from ringfence.assembly.signing import make_signing_key
 from ringfence.audit.checkpoint import key_fingerprint
 from ringfence.errors import Misuse
@@ -41,7 +42,9 @@ def make_project(folder: Path, *, kind: str = SMALL) -> Project:
     except OSError as error:
         reason = (error.strerror or "it cannot be written").lower()
         raise Misuse(f"no project can be made in `{folder}`: {reason}", remedy="choose a folder that you own") from None
-    key = make_signing_key(load_config(folder / CONFIG).audit.signing_key)
+    audit = load_config(folder / CONFIG).audit
+    key = make_signing_key(audit.signing_key)
+    make_raw_key(audit.raw_key)
     return Project(folder=folder, files=(*_FILES, f"{_STATE}/"), fingerprint=key_fingerprint(key.public_key()))
 
 

@@ -30,7 +30,7 @@ from ringfence.policy.proposal import Proposal
 from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.invocation import Invocation, Recorded
 from ringfence.runtime.request import CallRequest
-from ringfence.sanitise import Finding, clean_json, visible
+from ringfence.sanitise import HONEST, Finding, clean_json, visible
 
 _MOST_SHOWN = 200
 
@@ -62,7 +62,7 @@ class Case:
     def parsed(self, call: ToolCall) -> None:
         """Keep what the model asked for, with anything hidden in it noticed."""
         self.call = call
-        self.findings = clean_json(call.arguments)[1]
+        self.findings = tuple(each for each in clean_json(call.arguments)[1] if each.kind not in HONEST)
 
     def adopt(self, recorded: Recorded) -> None:
         """This is not a new call: it is the one on record, picked up again."""
@@ -246,10 +246,11 @@ class Case:
         }
         return self.event("tool_started", body, at=at)
 
-    def failed(self, *, code: str, message: str, raw: RawOutput | None, at: datetime) -> AuditEvent:
+    def failed(self, *, code: str, message: str, raw: RawOutput | None, sealed: str | None, at: datetime) -> AuditEvent:
         body = {
             "code": code,
             "message": message,
+            "raw": sealed,
             "effects": raw.effects.document() if raw else {},
             "evidence": raw.evidence if raw else {},
         }

@@ -16,6 +16,7 @@ from ringfence.agents.view import ToolView, build_view
 from ringfence.approvals.inbox import Inbox
 from ringfence.approvals.people import Electorate
 from ringfence.approvals.standing import Grants
+from ringfence.audit.sealing import Seal
 from ringfence.audit.trail import Trail
 from ringfence.contract.limits import Limits
 from ringfence.contract.requirements import Requirement
@@ -71,6 +72,7 @@ class Parts:
     rulings: Rulings
     store: Store
     sandbox: Sandbox
+    seal: Seal
     now: Callable[[], datetime]
     existing: frozenset[Requirement]
     running: Running = field(default_factory=Running)

@@ -7,8 +7,8 @@ Never: skips a stage, runs a tool without a warrant and its trail, or lets an er
 from __future__ import annotations
 
 from ringfence.approvals.warrant import Warrant
-from ringfence.errors import CallRefused
-from ringfence.execution.execute import Reply, execute, guard
+from ringfence.errors import CallFailed, CallRefused
+from ringfence.execution.execute import Reply, Unanswered, execute, guard
 from ringfence.execution.sandbox import Job
 from ringfence.policy.authorize import authorize
 from ringfence.policy.decision import Decision, Verdict
@@ -111,4 +111,8 @@ class Pipeline:
         return await self._parts.running.run(work, agent=job.agent, tool=job.tool.name, started_at=self._parts.now())
 
     def _sanitise(self, case: Case, reply: Reply) -> Cleansed:
-        return cleanse(reply, shape=case.known_tool.shape)
+        try:
+            return cleanse(reply, shape=case.known_tool.shape)
+        except CallFailed as withheld:
+            # The model sees nothing of it; the trail keeps what was withheld.
+            raise Unanswered(withheld.message, code=withheld.code, raw=reply.raw) from None

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Literal
 
 from ringfence.approvals.warrant import Warrant
@@ -21,7 +23,7 @@ from ringfence.runtime.invocation import Ending, Status
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused, finding_document
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.standing import used_grants
-from ringfence.sanitise import Severity, clean_output, visible
+from ringfence.sanitise import Finding, Severity, clean_for_model, clean_output, visible
 
 _log = logging.getLogger(__name__)
 _MESSAGE_BYTES = 2_000
@@ -146,15 +148,19 @@ def _completed_events(parts: Parts, case: Case, clean: Cleansed) -> list[AuditEv
     body = {
         "output_digest": digest(spelled),
         "clean": spelled.decode(),
+        "raw": parts.seal.sealed(clean.raw.document(), about=case.id),
         "findings": [finding_document(finding) for finding in clean.findings],
         "effects": clean.raw.effects.document(),
         "evidence": clean.raw.evidence,
     }
-    events = [case.event("tool_completed", body, at=at)]
-    grave = sorted({finding.kind for finding in clean.findings if finding.severity >= Severity.HIGH})
+    return [case.event("tool_completed", body, at=at), *_noticed(case, clean.findings, at=at)]
+
+
+def _noticed(case: Case, findings: Sequence[Finding], *, at: datetime) -> Iterator[AuditEvent]:
+    """Whatever was redacted or is an order to a model: an operator is told what kinds there were."""
+    grave = sorted({finding.kind for finding in findings if finding.severity >= Severity.HIGH})
     if grave:
-        events.append(case.event("security_event", {"what": "output_finding", "detail": grave}, at=at))
-    return events
+        yield case.event("security_event", {"what": "output_finding", "detail": grave}, at=at)
 
 
 async def record_failed(parts: Parts, case: Case, failure: BaseException) -> Outcome:
@@ -184,9 +190,13 @@ async def _write_failure(parts: Parts, case: Case, failure: BaseException, *, do
     code, message = _explained(failure)
     raw = failure.raw if isinstance(failure, Unanswered) else None
     failed = _failed(case, code=code, message=message, effects=raw.effects.document() if raw else {})
+    sealed = parts.seal.sealed(raw.document(), about=case.id) if raw else None
+    at = parts.now()
     status: Literal[Status.IN_DOUBT, Status.FAILED] = Status.IN_DOUBT if doubt == "some" else Status.FAILED
     ending = Ending(status=status, code=code, outcome=failed.as_dict())
-    events = [case.failed(code=code, message=failed.message, raw=raw, at=parts.now())]
+    found = clean_for_model(message, limit=_MESSAGE_BYTES).findings
+    told = case.failed(code=code, message=failed.message, raw=raw, sealed=sealed, at=at)
+    events = [told, *_noticed(case, found, at=at)]
     await parts.store.finish(case.id, ending=ending, durability=_durability(case), events=events)
     return failed
 

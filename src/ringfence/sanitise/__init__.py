@@ -6,11 +6,12 @@ Takes: text, bytes, JSON.  Gives: clean text and findings, framed or made visibl
 from ringfence.sanitise.clean import clean_for_model, clean_output
 from ringfence.sanitise.finding import KINDS, Cleaned, Finding, Severity
 from ringfence.sanitise.frame import frame, new_boundary
-from ringfence.sanitise.scan import scan_description
+from ringfence.sanitise.scan import HONEST, scan_description
 from ringfence.sanitise.structure import JSON, clean_json
 from ringfence.sanitise.visible import visible
 
 __all__ = [
+    "HONEST",
     "JSON",
     "KINDS",
     "Cleaned",

@@ -56,6 +56,11 @@ class AuditFiles:
     signing_key: Path
     retention: timedelta | None = None
 
+    @property
+    def raw_key(self) -> Path:
+        """The key that seals raw output: beside the signing key, and so outside the store."""
+        return self.signing_key.with_name("raw.key")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
