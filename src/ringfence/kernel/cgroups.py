@@ -19,6 +19,8 @@ _V1_ROOT_REMEDY = "start ringfence in a control group of its own, for example as
 _V2_REMEDY = "start ringfence as a systemd service with `Delegate=yes`, or in a container with its own cgroup tree"
 _LEAF = "ringfence-host"
 _KILL_ROUNDS = 8
+_TRIAL_BYTES = 64 << 20
+_TRIAL_PROCESSES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +185,33 @@ def settle(hierarchy: Hierarchy) -> Hierarchy | Unavailable:
     return hierarchy
 
 
+def settled(hierarchy: Hierarchy) -> Hierarchy:
+    """The hierarchy, ready to make groups in; one that cannot be is empty and says why of each controller."""
+    ready = settle(hierarchy) if hierarchy.folders else hierarchy
+    if isinstance(ready, Unavailable):
+        return Hierarchy(version=hierarchy.version, folders={}, missing=dict.fromkeys(WANTED, ready))
+    return ready
+
+
+def attempt(hierarchy: Hierarchy, *, controller: str) -> str | None:
+    """Why no group with this controller can be made here; None where one was made, and is gone again.
+
+    Version 2 bounds a group only once it is settled, which a mere trial must not do: there it is made unbounded.
+    """
+    base = hierarchy.folders[controller]
+    bounded = hierarchy.version == 1
+    wanted = GroupLimits(
+        memory_bytes=_TRIAL_BYTES if bounded and controller == "memory" else None,
+        processes=_TRIAL_PROCESSES if bounded and controller == "pids" else None,
+    )
+    only = Hierarchy(version=hierarchy.version, folders={controller: base})
+    try:
+        remove(create(only, name=f"ringfence-trial-{os.getpid()}", limits=wanted))
+    except OSError as failure:
+        return f"no group can be made below `{base}`: {(failure.strerror or '').lower()}"
+    return None
+
+
 def _find_v1(own: Mapping[str, str], *, mounted: Mapping[str, tuple[Path, str]]) -> Hierarchy:
     folders: dict[str, Path] = {}
     missing: dict[str, Unavailable] = {}
@@ -198,7 +227,8 @@ def _find_v1(own: Mapping[str, str], *, mounted: Mapping[str, tuple[Path, str]])
 
 
 def _find_v2(own: Mapping[str, str], *, mounted: Mapping[str, tuple[Path, str]]) -> Hierarchy:
-    place = _place(own.get(""), mount=mounted.get(""))
+    # Who settled before lives in the leaf; groups are made beside it.
+    place = _place(own.get("", "").removesuffix(f"/{_LEAF}") or None, mount=mounted.get(""))
     if isinstance(place, Path) and not os.access(place / "cgroup.procs", os.W_OK):
         place = Unavailable(reason=f"the control group `{place}` is not delegated to this user", remedy=_V2_REMEDY)
     if isinstance(place, Unavailable):

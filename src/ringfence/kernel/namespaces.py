@@ -32,6 +32,7 @@ _CHILD_SETTID = 0x0100_0000
 _CHILD_CLEARTID = 0x0020_0000
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_TID_ADDRESS = 40
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP_RUNNING = 0x41
@@ -108,6 +109,11 @@ def set_dumpable(state: Literal["dumpable", "hidden"]) -> None:
 def die_with_parent() -> None:
     """Be killed when the parent ends; a change of uid forgets this, so it comes after `become`."""
     call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends, so that it is reaped here and nowhere else."""
+    call("prctl", _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def set_hostname(name: str) -> None:

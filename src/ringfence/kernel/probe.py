@@ -1,6 +1,6 @@
 """What this kernel offers a jail, found out by trying each thing in a child that is then gone.
 
-Takes: nothing.  Gives: a finding for each mechanism, with what is missing and how to get it.  Never: concludes from a
+Takes: nothing.  Gives: a finding for each mechanism, and which posture the findings add up to.  Never: concludes from a
 version number or a file's presence, or changes the process that asks.
 """
 
@@ -11,34 +11,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ringfence.errors import RingfenceError
-from ringfence.kernel import cgroups, landlock, limits, mounts, namespaces, seccomp
-from ringfence.kernel.syscalls import NUMBERS, call
+from ringfence.kernel import cgroups, landlock, namespaces
+from ringfence.kernel.remedies import remedies_for
+from ringfence.kernel.trials import INSIDE, POSTURES, TRIALS, Posture
 
-_USERNS_REMEDY = (
-    "allow unprivileged user namespaces (sysctl `kernel.unprivileged_userns_clone=1`, "
-    "`kernel.apparmor_restrict_unprivileged_userns=0`, `user.max_user_namespaces` above 0), or run outside a container"
-)
-_SECCOMP_REMEDY = "run a kernel built with CONFIG_SECCOMP_FILTER, and a container profile that admits `seccomp`"
-_LANDLOCK_REMEDY = "run Linux 5.13 or newer with `landlock` in the boot parameter `lsm=`"
-_OPENAT2_REMEDY = "run Linux 5.6 or newer, and a container profile that admits `openat2`"
-_MOUNT_REMEDY = "run Linux 5.12 or newer, and a container profile that admits `mount_setattr`"
-_RESOLVE_BENEATH = 0x08
-_OPEN_HOW_BYTES = 24
 _FAILED_WITHOUT_NUMBER = 255
-_EXIT_CALLS = (NUMBERS["exit"], NUMBERS["exit_group"])
+_COUNTED = "use is counted and bounded for a call's whole tree, and not for each process alone"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One mechanism: `missing` is None where it works, else why it does not; `remedy` says how to get it."""
+    """One mechanism: `missing` is None where it works, else why it does not."""
 
     name: str
     missing: str | None
-    remedy: str
+    needed_for: tuple[Posture, ...]
+    good_for: str
 
     @property
     def works(self) -> bool:
         return self.missing is None
+
+    @property
+    def remedy(self) -> str:
+        """How to get it on any system."""
+        return remedies_for(self.name)["any"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,48 +52,64 @@ class KernelOffer:
         """Whether a mechanism works; one that was not probed does not."""
         return any(finding.name == name and finding.works for finding in self.findings)
 
+    @property
+    def posture(self) -> Posture | None:
+        """The strictest posture of which every part works; what a jail enforces is measured again in each."""
+        return next(filter(self._whole, POSTURES), None)
 
-_NAMESPACES = {
-    "mount namespace": namespaces.NEW_MOUNTS,
-    "pid namespace": namespaces.NEW_PIDS,
-    "network namespace": namespaces.NEW_NETWORK,
-    "ipc namespace": namespaces.NEW_IPC,
-    "hostname namespace": namespaces.NEW_HOSTNAME,
-}
+    def _whole(self, posture: Posture) -> bool:
+        needed = [trial.name for trial in TRIALS if posture in trial.needed_for]
+        return all(map(self.works, needed))
 
 
 def probe() -> KernelOffer:
     """Try everything once; takes some milliseconds."""
-    user = namespaces.NEW_USER
-    version = _landlock_version()
-    findings = [
-        _try("user namespace", _nothing, flags=user, remedy=_USERNS_REMEDY),
-        *(_try(name, _nothing, flags=user | flag, remedy=_USERNS_REMEDY) for name, flag in _NAMESPACES.items()),
-        _try("mount_setattr", mounts.make_private, flags=user | namespaces.NEW_MOUNTS, remedy=_MOUNT_REMEDY),
-        _try("seccomp", _install_filter, flags=0, remedy=_SECCOMP_REMEDY),
-        _try("landlock", lambda: _restrict(version), flags=0, remedy=_LANDLOCK_REMEDY),
-        _try("openat2", _open_beneath, flags=0, remedy=_OPENAT2_REMEDY),
-        *_control_groups(),
-    ]
-    return KernelOffer(landlock_version=version, findings=tuple(findings))
+    tried = (
+        Finding(
+            name=trial.name,
+            missing=attempt(trial.act, flags=trial.flags),
+            needed_for=trial.needed_for,
+            good_for=trial.good_for,
+        )
+        for trial in TRIALS
+    )
+    return KernelOffer(landlock_version=_landlock_version(), findings=(*tried, *_control_groups()))
 
 
-def _try(name: str, mechanism: Callable[[], object], *, flags: int, remedy: str) -> Finding:
-    """Run a mechanism in a child of its own; the child's exit status is the errno it met."""
+def attempt(mechanism: Callable[[], object], *, flags: int) -> str | None:
+    """Why a mechanism does not work in a child with these namespaces; None where it does."""
+    gate, held = os.pipe()
     try:
         pid = namespaces.clone(flags)
+        if pid == 0:
+            os.close(held)
+            _exit_with(mechanism, gate=gate)
+        if flags & namespaces.NEW_USER:
+            _give_ids(pid)
     except (OSError, RingfenceError) as failure:
-        return Finding(name=name, missing=str(failure), remedy=remedy)
-    if pid == 0:
-        _exit_with(mechanism)
-    _, status = os.waitpid(pid, 0)
-    code = os.waitstatus_to_exitcode(status)
-    return Finding(name=name, missing=None if code == 0 else _why(code), remedy=remedy)
+        return str(failure)
+    finally:
+        # The child goes on when the last end is closed, with ids or without: then it fails by itself.
+        os.close(gate)
+        os.close(held)
+    return _why(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
-def _exit_with(mechanism: Callable[[], object]) -> None:
+def _give_ids(pid: int) -> None:
+    uid = namespaces.IdMap(inside=INSIDE, outside=os.geteuid())
+    gid = namespaces.IdMap(inside=INSIDE, outside=os.getegid())
+    try:
+        namespaces.write_maps(pid, uid=uid, gid=gid, setgroups="deny")
+    except OSError:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+        raise
+
+
+def _exit_with(mechanism: Callable[[], object], *, gate: int) -> None:
     code = _FAILED_WITHOUT_NUMBER
     try:
+        os.read(gate, 1)
         mechanism()
         code = 0
     except OSError as failure:
@@ -105,26 +118,12 @@ def _exit_with(mechanism: Callable[[], object]) -> None:
         os._exit(code)
 
 
-def _why(code: int) -> str:
+def _why(code: int) -> str | None:
+    if code == 0:
+        return None
     if code < 0:
         return f"the kernel killed the trial with signal {-code}"
     return "the trial failed" if code == _FAILED_WITHOUT_NUMBER else os.strerror(code).lower()
-
-
-def _nothing() -> None:
-    return
-
-
-def _install_filter() -> None:
-    limits.set_no_new_privileges()
-    refuse_all_but_exit = dict.fromkeys(_EXIT_CALLS, seccomp.ALLOW)
-    seccomp.install(seccomp.encode(seccomp.compile_table(refuse_all_but_exit)))
-
-
-def _restrict(version: int) -> None:
-    limits.set_no_new_privileges()
-    with landlock.Ruleset(version=version) as rules:
-        rules.restrict_self()
 
 
 def _landlock_version() -> int:
@@ -134,23 +133,20 @@ def _landlock_version() -> int:
         return 0
 
 
-def _open_beneath() -> None:
-    how = (os.O_PATH | os.O_CLOEXEC).to_bytes(8, "little") + bytes(8) + _RESOLVE_BENEATH.to_bytes(8, "little")
-    folder = os.open("/", os.O_PATH | os.O_CLOEXEC)
-    call("openat2", folder, b".", how, _OPEN_HOW_BYTES)
-
-
 def _control_groups() -> tuple[Finding, ...]:
     try:
         hierarchy = cgroups.find()
     except OSError as failure:
-        return tuple(Finding(name=f"cgroup {c}", missing=str(failure), remedy="mount /proc") for c in cgroups.WANTED)
-    return tuple(_control_group(hierarchy, controller=controller) for controller in cgroups.WANTED)
+        return tuple(_group(controller, missing=str(failure)) for controller in cgroups.WANTED)
+    return tuple(_tried_group(hierarchy, controller=controller) for controller in cgroups.WANTED)
 
 
-def _control_group(hierarchy: cgroups.Hierarchy, *, controller: str) -> Finding:
+def _tried_group(hierarchy: cgroups.Hierarchy, *, controller: str) -> Finding:
     absent = hierarchy.missing.get(controller)
-    name = f"cgroup {controller}"
-    if absent is None:
-        return Finding(name=name, missing=None, remedy="")
-    return Finding(name=name, missing=absent.reason, remedy=absent.remedy)
+    if absent is not None:
+        return _group(controller, missing=absent.reason)
+    return _group(controller, missing=cgroups.attempt(hierarchy, controller=controller))
+
+
+def _group(controller: str, *, missing: str | None) -> Finding:
+    return Finding(name=f"cgroup {controller}", missing=missing, needed_for=(), good_for=_COUNTED)

@@ -102,6 +102,7 @@ class Pool:
             if self._setting is None or self._setting.server.gone:
                 if self._setting is not None:
                     await self._setting.server.close()
+                self._hierarchy = cgroups.settled(self._hierarchy)
                 sweep(self._hierarchy)
                 server = await ForkServer.start(self.installation)
                 self._setting = Setting(

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.cli.typed import typed
+from ringfence.kernel.trials import TRIALS
+from tests.acceptance.cli.typed import ENVIRONMENT, PROGRAM, typed
+
+LAUNCHER = Path(__file__).parents[2] / "attack" / "launcher.py"
 
 pytestmark = pytest.mark.req("OPS-1")
 
@@ -14,12 +20,32 @@ pytestmark = pytest.mark.req("OPS-1")
 def test_doctor_tries_each_mechanism_and_gives_a_remedy_for_each_that_is_missing(tmp_path: Path) -> None:
     came = typed("doctor", "--json", cwd=tmp_path)
     found = {each["name"]: each for each in came.document["findings"]}
-    assert {"landlock", "seccomp", "openat2", "user namespace", "pid namespace", "cgroup memory"} <= found.keys()
+    assert {trial.name for trial in TRIALS} | {"cgroup memory", "cgroup pids"} <= found.keys()
     assert all(each["works"] is (each["missing"] is None) for each in found.values())
     assert [name for name, each in found.items() if not each["works"] and not each["remedy"]] == []
-    needed = [each["works"] for each in found.values() if each["needed"]]
-    assert came.code == (0 if all(needed) else 1)
-    assert came.document["posture"] == ("full" if all(needed) else None)
+    missing = [posture for each in found.values() if not each["works"] for posture in each["needed_for"]]
+    assert came.document["posture"] == next((one for one in ("full", "confined") if one not in missing), None)
+    assert came.code == {"full": 0, "confined": 6, None: 1}[came.document["posture"]]
+
+
+@pytest.mark.req("SBX-6")
+@pytest.mark.parametrize(
+    ("refused", "posture", "code"),
+    [("namespaces", "confined", 6), ("mounts", "confined", 6), ("landlock", None, 1), ("seccomp", None, 1)],
+)
+def test_doctor_says_which_posture_is_left_and_how_to_get_the_other(
+    tmp_path: Path, refused: str, posture: str | None, code: int
+) -> None:
+    done = subprocess.run(
+        [sys.executable, str(LAUNCHER), "--without", refused, PROGRAM, "doctor", "--json"],
+        env=ENVIRONMENT, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    told = json.loads(done.stdout)
+    assert told["posture"] == posture
+    missing = {each["name"]: each["remedies"] for each in told["findings"] if not each["works"] and each["needed"]}
+    assert missing
+    assert all("any" in remedies for remedies in missing.values())
 
 
 def test_doctor_for_people_says_whether_tools_can_be_jailed(tmp_path: Path) -> None:

@@ -7,18 +7,21 @@ from pathlib import Path
 import pytest
 
 from ringfence.kernel.cgroups import (
+    WANTED,
     Group,
     GroupLimits,
     Hierarchy,
     Unavailable,
     Usage,
     attach,
+    attempt,
     create,
     find,
     kill,
     members,
     read_usage,
     settle,
+    settled,
 )
 
 pytestmark = pytest.mark.req("SBX-3")
@@ -135,3 +138,33 @@ def test_a_bound_without_its_controller_is_an_error_and_leaves_no_group(tmp_path
     with pytest.raises(LookupError):
         create(hierarchy, name="call", limits=GroupLimits(memory_bytes=1))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_settled_before_makes_its_groups_beside_its_leaf(tmp_path: Path) -> None:
+    group = v2_tree(tmp_path)
+    found = looked_up(tmp_path, membership="0::/app.service/ringfence-host\n", mounts=v2_mount(tmp_path))
+    assert found.folders["memory"] == group
+
+
+def test_a_hierarchy_that_does_not_settle_is_empty_and_says_why(tmp_path: Path) -> None:
+    group = v2_tree(tmp_path)
+    hierarchy = looked_up(tmp_path, membership="0::/app.service\n", mounts=v2_mount(tmp_path))
+    (group / "cgroup.subtree_control").unlink()
+    (group / "cgroup.procs").write_text("")
+    found = settled(hierarchy)
+    assert found.folders == {}
+    assert {"not delegated" in found.missing[name].reason for name in WANTED} == {True}
+
+
+def test_nothing_is_settled_where_nothing_was_found(tmp_path: Path) -> None:
+    nothing = Hierarchy(version=2, folders={})
+    assert settled(nothing) is nothing
+
+
+def test_a_trial_of_version_2_settles_nobody_and_leaves_no_group(tmp_path: Path) -> None:
+    group = v2_tree(tmp_path)
+    hierarchy = looked_up(tmp_path, membership="0::/app.service\n", mounts=v2_mount(tmp_path))
+    before = sorted(group.iterdir())
+    assert attempt(hierarchy, controller="memory") is None
+    assert sorted(group.iterdir()) == before
+    assert (group / "cgroup.subtree_control").read_text() == ""
