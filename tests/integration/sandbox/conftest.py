@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 # What the host half of the sandbox and the tests' own script import.
 DISTRIBUTIONS = (
     "pydantic", "pydantic_core", "annotated_types", "typing_extensions.py", "typing_inspection", "rfc8785",
-    "idna", "publicsuffixlist", "jsonschema_rs", "re2.py", "_re2*.so",
+    "idna", "publicsuffixlist", "jsonschema_rs", "re2*", "_re2*.so",
 )  # fmt: skip
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from ringfence.errors import CallRefused
 from ringfence.kernel import landlock
+from ringfence.sandbox import posture
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import this_installation
 from ringfence.sandbox.pool import Pool
+from ringfence.sandbox.posture import Baseline
 from tests.integration.sandbox.driver import Yard
 
 pytestmark = pytest.mark.req("SBX-6")
@@ -59,6 +63,35 @@ async def test_without_landlock_nothing_runs(tmp_path: Path, monkeypatch: pytest
     await yard.load("plain")
     monkeypatch.setattr(landlock, "version", lambda: 0)
     assert (await yard.fault("add", {"a": 1, "b": 2}))[0] == "posture_insufficient"
+    await yard.close()
+
+
+async def test_a_zygote_with_a_wall_too_few_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of = Baseline.of
+
+    def one_filter_more(pid: int) -> Baseline:
+        return dataclasses.replace(of(pid), filters=of(pid).filters + 1)
+
+    monkeypatch.setattr(Baseline, "of", one_filter_more)
+    yard = Yard(state=tmp_path)
+    with pytest.raises(CallRefused, match="a zygote is not confined: seccomp filters") as refused:
+        await yard.load("plain")
+    assert refused.value.code == "posture_insufficient"
+    await yard.close()
+
+
+async def test_a_jail_that_admits_what_it_must_refuse_imports_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The jail says `EPERM` to this one; nothing less than `ENOSYS` is asked of it here.
+    asked = [dataclasses.replace(one, refused_with=(errno.ENOSYS,)) for one in posture.TRIES if one.name == "mount"]
+    monkeypatch.setattr(posture, "TRIES", asked)
+    yard = Yard(state=tmp_path)
+    with pytest.raises(
+        CallRefused, match="measured from inside, is not confined: `mount` \\(seccomp\\): EPERM"
+    ) as refused:
+        await yard.load("plain")
+    assert refused.value.code == "posture_insufficient"
     await yard.close()
 
 
