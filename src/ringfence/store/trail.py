@@ -98,7 +98,7 @@ class KeptTrail:
     def _sign(self, transaction: Transaction) -> None:
         """Sign where every chain stands that grew since the last checkpoint."""
         transaction.run("hold_checkpoints")
-        last = _last_checkpoint(transaction)
+        last = last_checkpoint(transaction)
         (through,) = transaction.run("last_event").fetchone()
         covered = _through(last)
         if through > covered:
@@ -160,8 +160,8 @@ def _checkpoints(reading: Reading, first: int) -> list[Checkpoint]:
     return list(map(checkpoint_from, reading.run("checkpoints_from", first)))
 
 
-def _last_checkpoint(transaction: Transaction) -> Checkpoint | None:
-    row = transaction.run("last_checkpoint").fetchone()
+def last_checkpoint(reading: Reading) -> Checkpoint | None:
+    row = reading.run("last_checkpoint").fetchone()
     return None if row is None else checkpoint_from(row)
 
 
@@ -175,4 +175,4 @@ def _through(last: Checkpoint | None) -> int:
 
 
 def has_checkpoints(transaction: Transaction) -> bool:
-    return _last_checkpoint(transaction) is not None
+    return last_checkpoint(transaction) is not None

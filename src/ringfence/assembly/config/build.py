@@ -25,6 +25,7 @@ from ringfence.assembly.config.channels import (
 from ringfence.assembly.config.folders import from_root, store_file, workspace
 from ringfence.assembly.config.model import AuditFiles, Config, SandboxChoice, SecretPlace, ToolModules
 from ringfence.assembly.config.problems import Report
+from ringfence.assembly.config.store_urls import without_password
 from ringfence.assembly.config.texts import read_because, read_duration, read_retention
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.limits import Limits
@@ -41,7 +42,7 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
     return Config(
         root=root,
         file=file,
-        digest=digest(canonical(values)),
+        digest=_digest(values),
         tools=ToolModules(
             modules=tuple(values["tools"]["modules"]),
             path=tuple(from_root(folder, root=root) for folder in values["tools"]["path"]),
@@ -66,6 +67,11 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
         warnings=report.warnings,
         places=report.places,
     )
+
+
+def _digest(values: Values) -> str:
+    store = {**values["store"], "url": without_password(values["store"]["url"])}
+    return digest(canonical({**values, "store": store}))
 
 
 def _agent(name: str, values: Values, *, root: Path) -> Agent:

@@ -45,7 +45,6 @@ class Snapshot:
         cursor.itersize = 1_000
         return cursor.execute(self._named[name].encode(), parameters or None)
 
-
     def close(self) -> None:
         for cursor in self._streams:
             cursor.close()

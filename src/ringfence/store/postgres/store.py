@@ -12,12 +12,14 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ringfence.audit.checkpoint import Checkpoint, is_signed
+from ringfence.errors import RingfenceError
 from ringfence.store.anchor import Anchor
 from ringfence.store.kept import KeptStore
 from ringfence.store.postgres.database import PostgresDatabase
 from ringfence.store.postgres.lane import PostgresLane
 from ringfence.store.postgres.login import Login, require_usable
-from ringfence.store.trail import has_checkpoints
+from ringfence.store.trail import last_checkpoint
 
 
 class PostgresStore(KeptStore):
@@ -48,14 +50,21 @@ class PostgresStore(KeptStore):
         login = Login(url=url, patience=patience)
         require_usable(login)
         file = None if anchor is None else Anchor(Path(anchor))
-        if file is not None and not _has_checkpoints(login):
+        last = _last_checkpoint(login)
+        if last is None and file is not None:
             file.create()
+        if last is not None and not is_signed(last, key=signing_key.public_key()):
+            raise RingfenceError(
+                f"the trail of `{login.shown}` is signed with another key than `audit.signing_key`",
+                code="config_invalid",
+                remedy="every process that shares a store signs with one key: copy it from where the store was begun",
+            )
         return cls(PostgresDatabase(login), signing_key=signing_key, anchor=file, now=now)
 
 
-def _has_checkpoints(login: Login) -> bool:
+def _last_checkpoint(login: Login) -> Checkpoint | None:
     lane = PostgresLane(login)
     try:
-        return lane.read(has_checkpoints)
+        return lane.read(last_checkpoint)
     finally:
         lane.close()
