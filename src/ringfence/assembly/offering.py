@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ringfence.assembly.config import Config
+from ringfence.assembly.floor import floor_of
 from ringfence.contract.tool import Tool
 from ringfence.execution.sandbox import DenyAllSandbox, Sandbox
 from ringfence.registry.pins import Offered
@@ -83,7 +84,12 @@ def _configured(config: Config, pool: Pool) -> Sandbox:
     if config.sandbox.kind == "deny":
         return DenyAllSandbox()
     passed_on = {name: os.environ[name] for name in config.sandbox.env if name in os.environ}
-    return LocalProcessSandbox(pool, environment=passed_on)
+    return LocalProcessSandbox(
+        pool,
+        environment=passed_on,
+        workspaces={name: agent.workspace for name, agent in config.agents.items()},
+        floor=floor_of(config),
+    )
 
 
 def _offered(described: Sequence[Described], *, accepted_by: str | None, kind: str) -> list[Offered]:

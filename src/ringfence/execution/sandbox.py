@@ -43,14 +43,16 @@ class Effects:
     cpu_seconds: float = 0.0
     peak_memory_bytes: int = 0
     network: dict[str, Any] | None = None
+    files: dict[str, Any] | None = None
 
     def document(self) -> dict[str, Any]:
-        used = {
+        used: dict[str, Any] = {
             "wall_seconds": self.wall_seconds,
             "cpu_seconds": self.cpu_seconds,
             "peak_memory_bytes": self.peak_memory_bytes,
         }
-        return used if self.network is None else {**used, "network": self.network}
+        measured = {"network": self.network, "files": self.files}
+        return used | {name: value for name, value in measured.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

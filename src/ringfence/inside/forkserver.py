@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import pydantic
 
-from ringfence.inside import warden
+from ringfence.inside import grants, warden
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order, read_order
 from ringfence.inside.serve import rehearse
@@ -82,18 +82,22 @@ def _obey(document: dict[str, object], *, descriptors: list[int], life: int, lif
     if (order.layout.stage_a, order.layout.stage_b) != filters(order.layout.binds).digests:
         return {"refused": "the host's system call tables are not those of the jail"}
     gate, gate_held = os.pipe()
+    granted: list[int] | None = None
     try:
+        granted = grants.take_as_root(order) if os.geteuid() == 0 else None
         pid = namespaces.clone(JAIL_NAMESPACES)
         if pid == 0:
             os.close(life_held)
             os.close(gate_held)
-            warden.run(order, report=report, channel=channel, doors=doors, gate=gate, life=life)
+            warden.run(order, report=report, channel=channel, doors=doors, gate=gate, life=life, granted=granted)
         _give_ids(pid, order)
         os.write(gate_held, b"\1")
         return {}
     except OSError as failure:
         return {"refused": str(failure)}
     finally:
+        for tree in granted or ():
+            os.close(tree)
         os.close(gate)
         os.close(gate_held)
 

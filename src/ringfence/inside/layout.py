@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 INNER_ID = 1000
 SOURCE_FOLDER = "/tool"
+WORKSPACE = "/workspace"
 SCRATCH = "/tmp"  # noqa: S108  a fresh memory file system in every call
 
 
@@ -20,6 +21,23 @@ class Mount:
 
     path: str
     kind: str
+
+
+Access: TypeAlias = Literal["read", "write"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Granted:
+    """A file or folder of the agent's workspace: `path` is where the jail sees it, `source` where the host has it.
+
+    Device and inode say which file was granted; a name that leads to another file by now is not followed.
+    """
+
+    path: str
+    source: str
+    device: int
+    inode: int
+    access: Access
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +79,10 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Everything that is the same for all calls of one jail, but the tool itself."""
+    """Everything that is the same for all calls of one jail, but the tool itself.
+
+    `clients` are the kinds of need for which the tool's context has a client.
+    """
 
     mounts: tuple[Mount, ...]
     devices: tuple[str, ...]
@@ -74,9 +95,20 @@ class Layout:
     import_path: tuple[str, ...]
     stage_a: str
     stage_b: str
+    clients: tuple[str, ...] = ()
+    granted: tuple[Granted, ...] = ()
 
     def document(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def start(self) -> str:
+        """The folder in which a call begins."""
+        return WORKSPACE if "files" in self.clients else SCRATCH
+
+    def writable(self) -> frozenset[str]:
+        """The granted places that a call may change."""
+        return frozenset(each.path for each in self.granted if each.access == "write")
 
     @property
     def binds(self) -> Literal["none", "again"]:
@@ -118,6 +150,8 @@ def read_layout(document: Mapping[str, Any]) -> Layout:
     fields["links"] = tuple(Link(**item) for item in fields["links"])
     fields["files"] = tuple(TextFile(**item) for item in fields["files"])
     fields["rules"] = tuple(Rule(**item) for item in fields["rules"])
+    fields["clients"] = tuple(fields["clients"])
+    fields["granted"] = tuple(Granted(**item) for item in fields["granted"])
     fields["bounds"] = Bounds(**fields["bounds"])
     fields["environment"] = tuple((name, value) for name, value in fields["environment"])
     fields["devices"] = tuple(fields["devices"])

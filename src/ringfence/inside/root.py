@@ -1,6 +1,7 @@
-"""Builds the jail's root: the pieces of the host that the layout names, read-only, and nothing else.
+"""Builds the jail's root: the pieces of the host that the layout names, read-only, what was granted, and nothing else.
 
-Takes: a layout.  Gives: a process whose `/` is that root.  Never: makes a piece writable, or leaves the old root.
+Takes: a layout.  Gives: a process whose `/` is that root.  Never: makes a piece writable that was not granted so, or
+leaves the old root.
 
 Preconditions: the caller is alone in fresh user, mount and pid namespaces.
 """
@@ -8,11 +9,14 @@ Preconditions: the caller is alone in fresh user, mount and pid namespaces.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import stat
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ringfence.inside.layout import SCRATCH, SOURCE_FOLDER, Layout, Order
+from ringfence.inside.grants import take_as_user
+from ringfence.inside.layout import SCRATCH, SOURCE_FOLDER, WORKSPACE, Layout, Order
 from ringfence.kernel import mounts
+from ringfence.kernel.beneath import HERE, PLAIN_NAMES, open_at
 
 _ROOT_BYTES = 1 << 20
 _ROOT_INODES = 1024
@@ -25,14 +29,20 @@ class Pieces:
 
     trees: Mapping[str, int]
     devices: Mapping[str, int]
+    granted: Mapping[str, int]
 
 
-def gather(order: Order) -> Pieces:
+def gather(order: Order, *, granted: Sequence[int] | None) -> Pieces:
     """Take hold of every piece while the host's uid still opens the way to it."""
     mounts.make_private()
+    held = take_as_user(order.layout.granted) if granted is None else granted
     trees = {mount.path: mounts.clone_tree(mount.path) for mount in order.layout.mounts}
     trees[SOURCE_FOLDER] = mounts.clone_tree(order.source)
-    return Pieces(trees=trees, devices={path: mounts.clone_tree(path) for path in order.layout.devices})
+    return Pieces(
+        trees=trees,
+        devices={path: mounts.clone_tree(path) for path in order.layout.devices},
+        granted={each.path: tree for each, tree in zip(order.layout.granted, held, strict=True)},
+    )
 
 
 def enter(layout: Layout, pieces: Pieces) -> None:
@@ -42,6 +52,10 @@ def enter(layout: Layout, pieces: Pieces) -> None:
         _attach(tree, path=path, attributes=mounts.READ_ONLY_TREE)
     for path, tree in pieces.devices.items():
         _attach(tree, path=path, attributes=mounts.DEVICE_FILE)
+    if layout.start == WORKSPACE:
+        os.makedirs(_NEW_ROOT + WORKSPACE)
+    for path, tree in sorted(pieces.granted.items()):
+        _attach_granted(tree, path=path)
     for link in layout.links:
         os.symlink(link.target, _beneath(link.path))
     for file in layout.files:
@@ -55,13 +69,28 @@ def enter(layout: Layout, pieces: Pieces) -> None:
 
 def _attach(tree: int, *, path: str, attributes: mounts.Attribute) -> None:
     place = _beneath(path)
-    if os.stat(tree).st_mode & 0o170000 == 0o040000:
-        os.makedirs(place, exist_ok=True)
-    else:
-        _write(place, text="")
+    _make_place(tree, place)
     mounts.restrict_tree(tree, attributes=attributes)
     mounts.attach(tree, target=place)
     os.close(tree)
+
+
+def _attach_granted(tree: int, *, path: str) -> None:
+    """Over a place of this root, or over the very folder within a wider grant; a link in between is refused."""
+    place = _NEW_ROOT + path
+    if not os.path.lexists(place):
+        _make_place(tree, _beneath(path))
+    found = open_at(HERE, place, flags=os.O_PATH | os.O_NOFOLLOW, resolve=PLAIN_NAMES)
+    mounts.attach_at(tree, place=found)
+    os.close(found)
+    os.close(tree)
+
+
+def _make_place(tree: int, place: str) -> None:
+    if stat.S_ISDIR(os.stat(tree).st_mode):
+        os.makedirs(place, exist_ok=True)
+    else:
+        _write(place, text="")
 
 
 def _beneath(path: str) -> str:

@@ -23,16 +23,19 @@ from ringfence.contract.result import Result
 from ringfence.contract.schema import Signature
 from ringfence.contract.tool import Implementation, Tool
 from ringfence.inside import wire
+from ringfence.inside.clients import Style, clients_for
 from ringfence.inside.describe import documents
 from ringfence.inside.faults import describe_fault, fault_body, invalid_input
+from ringfence.inside.layout import Layout
 from ringfence.inside.measure import measure
 from ringfence.inside.rehearsal import ARGUMENTS, JOB, REHEARSAL
 
 _MOST_JOB_BYTES = 65_536
+_NO_CLIENTS: Mapping[str, Any] = {}
 
 
 def one_job(
-    tools: Mapping[str, Tool], *, channel: int, event_loop: asyncio.AbstractEventLoop | None, most_output: int
+    tools: Mapping[str, Tool], *, channel: int, event_loop: asyncio.AbstractEventLoop | None, layout: Layout
 ) -> int:
     """Read a job, answer it and end; gives the exit status where no job came."""
     try:
@@ -42,9 +45,9 @@ def one_job(
         return 0
     if (kind, rest) != (wire.Kind.JOB, wire.Kind.ARGUMENTS):
         raise wire.Malformed("a job is a job frame and its arguments")
-    frame = _answer(json.loads(body), arguments, tools=tools, event_loop=event_loop)
-    if len(frame) > most_output + wire.HEADER_BYTES:
-        text = f"the output has {len(frame) - wire.HEADER_BYTES} bytes, more than {most_output}"
+    frame = _answer(json.loads(body), arguments, tools=tools, event_loop=event_loop, layout=layout)
+    if len(frame) > layout.bounds.output_bytes + wire.HEADER_BYTES:
+        text = f"the output has {len(frame) - wire.HEADER_BYTES} bytes, more than {layout.bounds.output_bytes}"
         frame = wire.pack(wire.Kind.FAULT, fault_body("output_limit", text))
     sys.stdout.flush()
     sys.stderr.flush()
@@ -58,7 +61,7 @@ def one_job(
 
 def rehearse() -> None:
     """Go through a call of a tool that does nothing."""
-    _answer(json.loads(JOB), ARGUMENTS, tools={REHEARSAL.name: REHEARSAL}, event_loop=None)
+    _answer(json.loads(JOB), ARGUMENTS, tools={REHEARSAL.name: REHEARSAL}, event_loop=None, layout=None)
 
 
 def _answer(
@@ -67,10 +70,11 @@ def _answer(
     *,
     tools: Mapping[str, Tool],
     event_loop: asyncio.AbstractEventLoop | None,
+    layout: Layout | None,
 ) -> bytes:
     match job["task"]:
         case "call":
-            return _call(job, arguments, tool=tools[job["tool"]], event_loop=event_loop)
+            return _call(job, arguments, tool=tools[job["tool"]], event_loop=event_loop, layout=layout)
         case "describe":
             return wire.pack(wire.Kind.OUTPUT, json.dumps(documents(tools)).encode())
         case "measure":
@@ -79,7 +83,14 @@ def _answer(
             raise wire.Malformed(f"there is no task `{unknown}`")
 
 
-def _call(job: dict[str, Any], arguments: bytes, *, tool: Tool, event_loop: asyncio.AbstractEventLoop | None) -> bytes:
+def _call(
+    job: dict[str, Any],
+    arguments: bytes,
+    *,
+    tool: Tool,
+    event_loop: asyncio.AbstractEventLoop | None,
+    layout: Layout | None,
+) -> bytes:
     implementation = tool.implementation
     if implementation is None:
         raise wire.Malformed(f"tool `{tool.name}` has no function")
@@ -90,7 +101,8 @@ def _call(job: dict[str, Any], arguments: bytes, *, tool: Tool, event_loop: asyn
     except BaseException as failure:  # an author's validator can raise anything
         return wire.pack(wire.Kind.FAULT, describe_fault(failure))
     try:
-        returned = _run(implementation, given=_given(implementation.signature, parsed, job=job), event_loop=event_loop)
+        given = _given(implementation, parsed, job=job, layout=layout)
+        returned = _run(implementation, given=given, event_loop=event_loop)
         return _reply(returned, signature=implementation.signature)
     except PydanticSerializationError as failure:
         return wire.pack(wire.Kind.FAULT, fault_body("output_invalid", f"the output cannot be written: {failure}"))
@@ -98,17 +110,30 @@ def _call(job: dict[str, Any], arguments: bytes, *, tool: Tool, event_loop: asyn
         return wire.pack(wire.Kind.FAULT, describe_fault(failure))
 
 
-def _given(signature: Signature, parsed: BaseModel, *, job: dict[str, Any]) -> dict[str, Any]:
+def _given(
+    implementation: Implementation, parsed: BaseModel, *, job: dict[str, Any], layout: Layout | None
+) -> dict[str, Any]:
     given: dict[str, Any] = {}
+    signature = implementation.signature
     if signature.context_parameter is not None:
         given[signature.context_parameter] = Context(
-            agent=job["agent"], session=job["session"], idempotency_key=job["idempotency_key"]
+            agent=job["agent"],
+            session=job["session"],
+            idempotency_key=job["idempotency_key"],
+            clients=_clients(implementation, layout),
         )
     if signature.model_parameter is not None:
         given[signature.model_parameter] = parsed
     else:
         given.update({name: getattr(parsed, name) for name in type(parsed).model_fields})
     return given
+
+
+def _clients(implementation: Implementation, layout: Layout | None) -> Mapping[str, Any]:
+    if layout is None or not layout.clients:
+        return _NO_CLIENTS
+    style: Style = "awaited" if inspect.iscoroutinefunction(implementation.function) else "blocking"
+    return clients_for(layout, style=style)
 
 
 def _run(implementation: Implementation, *, given: dict[str, Any], event_loop: asyncio.AbstractEventLoop | None) -> Any:

@@ -43,7 +43,7 @@ def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int]
         serve.rehearse()
         event_loop = asyncio.new_event_loop() if loop else None
         wire.send(CHANNEL, wire.pack(wire.Kind.READY))
-        status = serve.one_job(tools, channel=CHANNEL, event_loop=event_loop, most_output=layout.bounds.output_bytes)
+        status = serve.one_job(tools, channel=CHANNEL, event_loop=event_loop, layout=layout)
     except BaseException as failure:  # whatever went wrong here, the host must hear of it and no tool may run
         wire.send(CHANNEL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
     finally:

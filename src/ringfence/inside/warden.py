@@ -24,14 +24,23 @@ _ZYGOTE = 2
 _MOST_TEXT = 1000
 
 
-def run(order: Order, *, report: int, channel: int, doors: Sequence[int], gate: int, life: int) -> NoReturn:
-    """Build the jail and watch over it until the zygote ends."""
+def run(
+    order: Order,
+    *,
+    report: int,
+    channel: int,
+    doors: Sequence[int],
+    gate: int,
+    life: int,
+    granted: Sequence[int] | None,
+) -> NoReturn:
+    """Build the jail and watch over it until the zygote ends; `granted` are mounts that only root could make."""
     reports = socket.socket(fileno=report)
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for door in doors:
             cgroups.enter(door)
-        _build(order, gate=gate, life=life)
+        _build(order, gate=gate, life=life, granted=granted)
         if os.fork() == 0:
             reports.close()
             zygote.run(order, channel=channel)
@@ -47,8 +56,8 @@ def run(order: Order, *, report: int, channel: int, doors: Sequence[int], gate: 
         os._exit(1)
 
 
-def _build(order: Order, *, gate: int, life: int) -> None:
-    pieces = root.gather(order)
+def _build(order: Order, *, gate: int, life: int, granted: Sequence[int] | None) -> None:
+    pieces = root.gather(order, granted=granted)
     if not os.read(gate, 1):
         raise OSError("the fork server gave this jail no ids")
     namespaces.become(INNER_ID, gid=INNER_ID)

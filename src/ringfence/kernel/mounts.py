@@ -29,6 +29,10 @@ READ_ONLY_TREE = Attribute.READ_ONLY | Attribute.NO_SETUID | Attribute.NO_DEVICE
 # A device takes writes on a read-only mount too; its own times and rights are the whole machine's and stay.
 DEVICE_FILE = Attribute.READ_ONLY | Attribute.NO_SETUID | Attribute.NO_EXECUTE
 
+# What an agent's own folder refuses in a jail: nothing there is a device, a program, or raises a privilege.
+FOR_READING = Attribute.READ_ONLY | Attribute.NO_SETUID | Attribute.NO_DEVICES | Attribute.NO_EXECUTE
+FOR_WRITING = Attribute.NO_SETUID | Attribute.NO_DEVICES | Attribute.NO_EXECUTE
+
 # mount(2) spells the first four attributes with the same bits; a filter can therefore admit these exact values.
 SCRATCH_FLAGS = int(Attribute.NO_SETUID | Attribute.NO_DEVICES)
 PROC_FLAGS = int(Attribute.NO_SETUID | Attribute.NO_DEVICES | Attribute.NO_EXECUTE)
@@ -39,6 +43,7 @@ _AT_RECURSIVE = 0x8000
 _OPEN_TREE_CLONE = 0x1
 _OPEN_TREE_CLOEXEC = os.O_CLOEXEC
 _MOVE_MOUNT_F_EMPTY_PATH = 0x4
+_MOVE_MOUNT_T_EMPTY_PATH = 0x40
 _MOUNT_ATTR_IDMAP = 0x10_0000
 _MS_PRIVATE = 0x4_0000
 BIND_FLAGS = 0x1000 | 0x4000  # MS_BIND | MS_REC
@@ -54,6 +59,17 @@ def clone_tree(path: str) -> int:
     """A detached copy of everything mounted at and below `path`, as a descriptor."""
     flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | _AT_RECURSIVE
     return call("open_tree", _AT_FDCWD, os.fsencode(path), flags)
+
+
+def clone_tree_of(descriptor: int) -> int:
+    """The same, of what a descriptor holds, whatever its name is by now."""
+    flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | _AT_RECURSIVE | _AT_EMPTY_PATH
+    return call("open_tree", descriptor, b"", flags)
+
+
+def keep_private(tree: int) -> None:
+    """Let no mount that is made at the original appear in the copy, or the other way round."""
+    _set_attributes(tree, path="", flags=_AT_EMPTY_PATH | _AT_RECURSIVE, propagation=_MS_PRIVATE)
 
 
 def restrict_tree(tree: int, *, attributes: Attribute) -> None:
@@ -75,6 +91,11 @@ def map_owners(tree: int, *, user_namespace: int) -> None:
 def attach(tree: int, *, target: str) -> None:
     """Put a detached tree where the caller can reach it; the descriptor stays open."""
     call("move_mount", tree, b"", _AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
+
+
+def attach_at(tree: int, *, place: int) -> None:
+    """Put a detached tree over what a descriptor holds; the descriptors stay open."""
+    call("move_mount", tree, b"", place, b"", _MOVE_MOUNT_F_EMPTY_PATH | _MOVE_MOUNT_T_EMPTY_PATH)
 
 
 def mount_scratch(target: str, *, size_bytes: int, inodes: int, mode: int = 0o755) -> None:

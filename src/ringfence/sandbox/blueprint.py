@@ -1,6 +1,6 @@
 """A grant compiled for the kernel: one pure value, with a hash, that says all a jail will hold.
 
-Takes: a grant, limits, names for the environment, this machine's installation.  Gives: a `Blueprint`.
+Takes: a grant, the files found for it, limits, an environment, this machine's installation.  Gives: a `Blueprint`.
 Never: reads a file's content, starts a process, or compiles a need that this jail has no backend for.
 """
 
@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from ringfence.contract.capabilities import Kind
 from ringfence.contract.fingerprint import fingerprint
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
 from ringfence.inside.filters import filters
-from ringfence.inside.layout import SCRATCH, Bounds, Layout, Link, Mount, Rule, TextFile
+from ringfence.inside.layout import SCRATCH, WORKSPACE, Bounds, Granted, Layout, Link, Mount, Rule, TextFile
 from ringfence.kernel import landlock
 from ringfence.policy.grant import Grant
 from ringfence.sandbox.installation import Installation
@@ -58,6 +59,9 @@ RULES = (
     Rule(path=SCRATCH, rights=landlock.EVERYTHING_BUT_EXECUTE),
 )
 
+# The needs that this jail has a backend for.
+SERVED: frozenset[Kind] = frozenset({"files"})
+
 DEFAULT_LIMITS = Limits(wall_seconds=30, cpu_seconds=5, memory_mb=256, pids=64, disk_mb=64, output_kb=1024)
 _OPEN_FILES = 128
 _BYTES_PER_INODE = 16_384
@@ -89,30 +93,41 @@ def compile_blueprint(
     environment: Mapping[str, str],
     installation: Installation,
     landlock_version: int,
+    granted: tuple[Granted, ...] = (),
 ) -> Blueprint:
     """The jail for a grant, or a refusal where a need has no backend or the kernel lacks what every jail is made of."""
-    if grant.capabilities:
-        listed = ", ".join(f"`{kind}`" for kind in sorted(grant.kinds))
+    if not grant.kinds <= SERVED:
+        listed = ", ".join(f"`{kind}`" for kind in sorted(grant.kinds - SERVED))
         raise CallRefused(f"the local jail has no backend for {listed}", code="not_available")
     if landlock_version < 1:
         raise CallRefused("this kernel offers no Landlock, or has it switched off", code="posture_insufficient")
+    mounts = _mounts(installation)
+    if any(mount.path.startswith(WORKSPACE + "/") for mount in mounts):
+        raise CallRefused(f"Python lies below `{WORKSPACE}`, where a jail has the agent's files", code="not_available")
     settled = limits.capped_by(_ceiling(limits))
     layout = Layout(
-        mounts=_mounts(installation),
+        mounts=mounts,
         devices=tuple(DEVICES),
         links=_links(),
         files=FILES,
-        rules=RULES,
+        rules=(*RULES, *_rules(granted)),
         landlock_version=min(landlock_version, landlock.NEWEST_KNOWN_VERSION),
         bounds=_bounds(settled),
         environment=tuple(sorted({**environment, **ENVIRONMENT}.items())),
         import_path=installation.import_path,
         stage_a="",
         stage_b="",
+        clients=tuple(sorted(grant.kinds)),
+        granted=granted,
     )
     stage_a, stage_b = filters(layout.binds).digests
     layout = replace(layout, stage_a=stage_a, stage_b=stage_b)
     return Blueprint(layout=layout, wall_seconds=settled.wall_seconds or 0)
+
+
+def _rules(granted: tuple[Granted, ...]) -> tuple[Rule, ...]:
+    """What may be written; reading is covered by the rule for the root."""
+    return tuple(Rule(path=each.path, rights=landlock.WRITE) for each in granted if each.access == "write")
 
 
 def _ceiling(limits: Limits) -> Limits:

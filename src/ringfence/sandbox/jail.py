@@ -198,7 +198,8 @@ class Jail:
                 f"the jail could not be measured: {said.fault or said.frame}", code="posture_insufficient"
             )
         measured = parse_json(said.frame[1], size=_MEASURE_BYTES)
-        posture.judge_inside(measured, environment=dict(self._order.layout.environment))
+        layout = self._order.layout
+        posture.judge_inside(measured, environment=dict(layout.environment), granted=layout.writable())
         return dict(measured)
 
     async def _import(self) -> Mapping[str, str]:

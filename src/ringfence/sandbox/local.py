@@ -1,6 +1,6 @@
 """The local jail as a sandbox: a fresh kernel-enforced process for every call.
 
-Takes: jobs of kind `python` without needs.  Gives: raw output, with what the host saw of the very process that served.
+Takes: jobs of kind `python`.  Gives: raw output, with what the host saw of the very process that served.
 Never: runs a tool whose contract differs from the registered one, or below the full posture.
 """
 
@@ -10,29 +10,44 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ringfence.contract.capabilities import Kind
+from ringfence.contract.capabilities import Files, Kind
 from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
+from ringfence.inside.layout import Granted
 from ringfence.kernel import landlock
-from ringfence.sandbox.blueprint import Blueprint, compile_blueprint
+from ringfence.sandbox.blueprint import SERVED, Blueprint, compile_blueprint
 from ringfence.sandbox.exchange import Said
+from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.frames import job_frames
+from ringfence.sandbox.granting import resolve_files
 from ringfence.sandbox.pool import Pool, Request, Served
 from ringfence.sandbox.reading import read
+from ringfence.sandbox.writing import Writes
 
 _MOST_PRINTED_TRACE = 8_192
+_MOST_BLUEPRINTS = 1_024
 
 
 class LocalProcessSandbox:
-    """Serves Python tools without needs in namespaces, Landlock and seccomp of this machine."""
+    """Serves Python tools in namespaces, Landlock and seccomp of this machine; each agent has its own workspace."""
 
     name = "local"
-    serves: frozenset[Kind] = frozenset()
+    serves: frozenset[Kind] = SERVED
 
-    def __init__(self, pool: Pool, *, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        environment: Mapping[str, str] | None = None,
+        workspaces: Mapping[str, str] | None = None,
+        floor: Floor | None = None,
+    ) -> None:
         self._pool = pool
         self._environment = dict(environment or {})
+        self._workspaces = dict(workspaces or {})
+        self._floor = floor or Floor()
         self._blueprints: dict[Any, Blueprint] = {}
+        self._writes = Writes()
 
     def refusal(self, job: Job) -> CallRefused | None:
         """Why this job would not run here. What one module's jail came to says nothing about another's."""
@@ -58,8 +73,9 @@ class LocalProcessSandbox:
         await self._pool.close()
 
     def blueprint(self, job: Job) -> Blueprint:
-        """What the kernel will hold for this job."""
-        key = (job.grant, job.limits)
+        """What the kernel will hold for this job, with its files as they are on disk now."""
+        granted = self._granted(job)
+        key = (job.grant, job.limits, granted)
         found = self._blueprints.get(key)
         if found is None:
             found = compile_blueprint(
@@ -68,9 +84,24 @@ class LocalProcessSandbox:
                 environment=self._environment,
                 installation=self._pool.installation,
                 landlock_version=landlock.version(),
+                granted=granted,
             )
-            self._blueprints[key] = found
+            self._remember(key, found)
         return found
+
+    def _remember(self, key: Any, blueprint: Blueprint) -> None:
+        if len(self._blueprints) >= _MOST_BLUEPRINTS:
+            self._blueprints.pop(next(iter(self._blueprints)))
+        self._blueprints[key] = blueprint
+
+    def _granted(self, job: Job) -> tuple[Granted, ...]:
+        files = next((need for need in job.grant.capabilities if isinstance(need, Files)), None)
+        if files is None:
+            return ()
+        workspace = self._workspaces.get(job.agent)
+        if workspace is None:
+            raise CallRefused(f"agent `{job.agent}` has no workspace", code="not_available")
+        return resolve_files(files, workspace=workspace, floor=self._floor)
 
     async def _run(self, job: Job) -> RawOutput:
         refused = self.refusal(job)
@@ -85,19 +116,22 @@ class LocalProcessSandbox:
             session=job.session,
             idempotency_key=job.idempotency_key,
         )
-        served = await self._pool.serve(
-            Request(
-                agent=job.agent,
-                source=job.tool.source_digest,
-                blueprint=blueprint,
-                frames=frames,
-                contract=(job.tool.name, job.tool.fingerprint),
-            )
+        request = Request(
+            agent=job.agent,
+            source=job.tool.source_digest,
+            blueprint=blueprint,
+            frames=frames,
+            contract=(job.tool.name, job.tool.fingerprint),
         )
-        return _raw(served, blueprint=blueprint)
+        granted = blueprint.layout.granted
+        if not granted:
+            return _raw(await self._pool.serve(request), blueprint=blueprint, files=None)
+        async with self._writes.watched(granted) as written:
+            served = await self._pool.serve(request)
+        return _raw(served, blueprint=blueprint, files=written.document)
 
 
-def _raw(served: Served, *, blueprint: Blueprint) -> RawOutput:
+def _raw(served: Served, *, blueprint: Blueprint, files: dict[str, Any] | None) -> RawOutput:
     said = served.said
     reading = read(said, bounds=blueprint.layout.bounds)
     evidence: dict[str, Any] = {
@@ -115,15 +149,16 @@ def _raw(served: Served, *, blueprint: Blueprint) -> RawOutput:
         for_model=reading.for_model,
         fault=reading.fault,
         printed=said.printed,
-        effects=_effects(said),
+        effects=_effects(said, files=files),
         evidence=evidence,
     )
 
 
-def _effects(said: Said) -> Effects:
+def _effects(said: Said, *, files: dict[str, Any] | None) -> Effects:
     seen = said.record or said.measured
     return Effects(
         wall_seconds=said.wall_seconds,
         cpu_seconds=seen.cpu_seconds if seen else 0.0,
         peak_memory_bytes=seen.peak_memory_bytes if seen else 0,
+        files=files,
     )

@@ -118,8 +118,10 @@ def check_spare(seen: Sighting, *, baseline: Baseline, warden: int, uid: int, zy
     _refuse(problems, who="a spare")
 
 
-def judge_inside(measured: Mapping[str, Any], *, environment: Mapping[str, str]) -> None:
-    """Refuse unless everything that a jail must refuse was refused."""
+def judge_inside(
+    measured: Mapping[str, Any], *, environment: Mapping[str, str], granted: frozenset[str] = frozenset()
+) -> None:
+    """Refuse unless everything that a jail must refuse was refused; `granted` are the places that may be written."""
     tries = measured["tries"]
     problems = [
         f"`{one.name}` ({one.mechanism}): {tries.get(one.name)}"
@@ -137,7 +139,7 @@ def judge_inside(measured: Mapping[str, Any], *, environment: Mapping[str, str])
     problems += [f"`{name}` is {measured.get(name)}" for name, value in expected.items() if measured.get(name) != value]
     writable = (
         set(measured["writable"])
-        - {SCRATCH, "/proc"}
+        - {SCRATCH, "/proc", *granted}
         - {path for path in measured["writable"] if path.startswith("/dev/")}
     )
     if writable:

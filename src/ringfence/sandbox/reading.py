@@ -29,6 +29,8 @@ TOLD_FROM_INSIDE = frozenset(
         "pids_limit",
         "not_available",
         "secret_not_declared",
+        "path_not_reachable",
+        "binary_not_allowed",
     }
 )
 # The kernel enforces the limit by ticks and reports exact time; under load the two differ by a tenth and more.

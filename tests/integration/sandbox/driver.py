@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ringfence.agents.profile import Permits
 from ringfence.contract.limits import Limits
 from ringfence.execution.sandbox import Job, RawOutput
-from ringfence.policy.grant import NOTHING
+from ringfence.policy.grant import resolve_grant
 from ringfence.registry.pins import Ledger, Offered
 from ringfence.registry.registry import RegisteredTool, register
 from ringfence.sandbox.describe import Described, Describer
+from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.local import LocalProcessSandbox
 from ringfence.sandbox.pool import Pool, PoolBounds
@@ -31,11 +33,16 @@ class Yard:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     identities: Identities = field(default_factory=Identities)
     tools: dict[str, RegisteredTool] = field(default_factory=dict[str, RegisteredTool])
+    workspaces: dict[str, str] = field(default_factory=dict[str, str])
+    permits: Permits = field(default_factory=Permits)
+    floor: Floor = field(default_factory=Floor)
 
     def __post_init__(self) -> None:
         self.snapshots = Snapshots(self.state)
         self.pool = Pool(self.snapshots, bounds=self.bounds, identities=self.identities)
-        self.sandbox = LocalProcessSandbox(self.pool, environment=self.environment)
+        self.sandbox = LocalProcessSandbox(
+            self.pool, environment=self.environment, workspaces=self.workspaces, floor=self.floor
+        )
         self.describer = Describer(self.pool, snapshots=self.snapshots)
 
     async def load(self, module: str, *, folder: Path = TOOLS) -> Described:
@@ -63,7 +70,7 @@ class Yard:
             invocation_id="call-1",
             tool=self.tools[tool],
             arguments=json.dumps(arguments or {}).encode(),
-            grant=NOTHING,
+            grant=resolve_grant(tool, self.tools[tool].tool.needs, permits=self.permits),
             limits=limits or Limits(),
             agent=agent,
             session="session-1",

@@ -1,0 +1,100 @@
+"""Which files a call changed: the granted folders as they were before it and as they are after it.
+
+Takes: the real paths that a call may write.  Gives: names of what was written and removed, and whether that is all.
+Never: follows a link, opens a file, or believes a time that a program can set.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ringfence.kernel.beneath import HERE, PLAIN_NAMES, STAY_BENEATH, open_at
+
+MOST_ENTRIES = 10_000
+MOST_NAMES = 1_000
+# Inode, size and the time of the last change, which the kernel alone sets.
+State: TypeAlias = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """Files by the path that the jail sees them at; not `whole` where some could not be looked at."""
+
+    states: Mapping[str, State]
+    whole: bool
+
+
+def look(places: Iterable[tuple[str, str]]) -> Listing:
+    """The files in and below granted places: (path in the jail, real path)."""
+    states: dict[str, State] = {}
+    whole = True
+    for shown, real in places:
+        whole = _look_at(shown, real, into=states) and whole
+    return Listing(states=states, whole=whole)
+
+
+def changes(before: Listing, after: Listing, *, alone: bool) -> dict[str, Any]:
+    """What a call did, as far as the host can tell; `alone` unless another call could write to the same places."""
+    written = [path for path, state in after.states.items() if before.states.get(path) != state]
+    removed = [path for path in before.states if path not in after.states]
+    complete = alone and before.whole and after.whole and len(written) + len(removed) <= MOST_NAMES
+    return {
+        "written": sorted(map(shown_path, written))[:MOST_NAMES],
+        "removed": sorted(map(shown_path, removed))[:MOST_NAMES],
+        "coverage": "whole" if complete else "partial",
+    }
+
+
+def shown_path(path: str) -> str:
+    """A name that a hostile tool may have chosen, with nothing in it that a terminal or a reader would obey."""
+    text = os.fsencode(path.lstrip("/")).decode("utf-8", "backslashreplace")
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def _look_at(shown: str, real: str, *, into: dict[str, State]) -> bool:
+    try:
+        root = open_at(HERE, real, flags=os.O_PATH, resolve=PLAIN_NAMES)
+    except OSError:
+        return False
+    try:
+        seen = os.fstat(root)
+        if not stat.S_ISDIR(seen.st_mode):
+            into[shown] = _state(seen)
+            return True
+        return _walk(root, shown=shown, into=into)
+    finally:
+        os.close(root)
+
+
+def _walk(root: int, *, shown: str, into: dict[str, State]) -> bool:
+    whole = True
+    folders = ["."]
+    while folders:
+        folder = folders.pop()
+        try:
+            descriptor = open_at(root, folder, flags=os.O_RDONLY | os.O_DIRECTORY, resolve=STAY_BENEATH | PLAIN_NAMES)
+        except OSError:
+            whole = False
+            continue
+        try:
+            for name in os.listdir(descriptor):
+                if len(into) + len(folders) >= MOST_ENTRIES:
+                    return False
+                seen = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                if stat.S_ISDIR(seen.st_mode):
+                    folders.append(f"{folder}/{name}")
+                else:
+                    into[f"{shown}{folder[1:]}/{name}"] = _state(seen)
+        except OSError:
+            whole = False
+        finally:
+            os.close(descriptor)
+    return whole
+
+
+def _state(seen: os.stat_result) -> State:
+    return seen.st_ino, seen.st_size, seen.st_ctime_ns
