@@ -10,14 +10,21 @@ from bench.peers.peer import Peer
 
 _OPTIONS = (
     "--quiet", "--profile=/etc/firejail/default.profile", "--net=none", "--private-dev", "--private-tmp",
-    "--keep-var-tmp", "--ipc-namespace", "--rlimit-as=1g", "--rlimit-nofile=128", "--rlimit-nproc=64",
+    "--keep-var-tmp", "--ipc-namespace", "--rlimit-as=256m", "--rlimit-nofile=128", "--rlimit-nproc=64",
     "--rlimit-fsize=64m",
 )  # fmt: skip
 
 
 def _command(ground: Ground, call: Call) -> tuple[str, ...]:
     shown = [f"--whitelist={path}" for path in (*ground.shown, call.scratch) if not path.startswith("/usr")]
-    return ("firejail", *_OPTIONS, *shown, "--", *call.words(ground, scratch=call.scratch))
+    return (
+        "firejail",
+        *_OPTIONS,
+        *shown,
+        f"--read-write={call.scratch}",
+        "--",
+        *call.words(ground, scratch=call.scratch),
+    )
 
 
 FIREJAIL = Peer(
@@ -27,6 +34,9 @@ FIREJAIL = Peer(
     configuration="its default profile, `--net=none --private-dev --private-tmp --ipc-namespace`, limits by "
     "`--rlimit-*`, `--whitelist` for the packages and the scratch folder",
     documented="its manual page; the default profile drops capabilities, sets a system call filter and `noroot`",
-    not_meant={"surface": "a desktop sandbox: it runs programs, and its filter is a list of what is refused"},
+    not_meant={
+        "reach": "hands the caller's variables on, except those that `--rmenv` names",
+        "surface": "a desktop sandbox: it runs programs, and its filter is a list of what is refused",
+    },
     command=_command,
 )

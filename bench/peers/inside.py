@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import sys
+import tempfile
 from typing import Any
 
 # The launcher reads these; whatever else a probe or its children print is no answer.
@@ -21,6 +22,9 @@ def main() -> None:
     order = json.loads(sys.argv[1])
     sys.path[:0] = order["path"]
     os.chdir(order["scratch"])
+    # A sandbox in which nothing can be written would stop many a probe for the wrong reason.
+    with tempfile.TemporaryFile(dir="."):
+        pass
     probe = getattr(importlib.import_module(f"probes.{order['module']}"), order["probe"])
     canaries = importlib.import_module("probes.attempt").Canaries(**order["canaries"])
     _say(ABOUT_TO_TRY)

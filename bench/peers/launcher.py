@@ -18,13 +18,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from bench.peers.chosen import OWN_MAKING
 from bench.peers.ground import Call, Ground
 from bench.peers.peer import Peer
 from bench.peers.peers import PEERS
-from bench.peers.verdict import Said, judge
+from bench.peers.verdict import Said, judge, judge_fairly
 from tests.attack.campaign import leak
 
 SECONDS = 60
+NOTHING: tuple[frozenset[str], str] = (frozenset(), "")
 
 
 def run(order: Mapping[str, Any], ground: Ground) -> dict[str, dict[str, dict[str, str]]]:
@@ -44,9 +46,11 @@ def run(order: Mapping[str, Any], ground: Ground) -> dict[str, dict[str, dict[st
 def _tried(peer: Peer, ground: Ground, call: Call) -> dict[str, str]:
     try:
         judged = judge(_said(peer.command(ground, call), cwd=call.scratch))
+        judged = judge_fairly(judged, own_making=OWN_MAKING.get(call.probe, NOTHING)[0])
     finally:
         peer.tidy(ground, call)
-    return {"verdict": judged.verdict, "detail": judged.detail}
+    verdict = "stopped" if judged.verdict == "works" and call.probe in peer.emulates else judged.verdict
+    return {"verdict": verdict, "detail": judged.detail}
 
 
 def _said(words: Sequence[str], *, cwd: str) -> Said:

@@ -17,6 +17,8 @@ from bench.peers.peer import Peer, find
 
 SCRATCH = "/tmp"  # noqa: S108  a fresh tmpfs inside
 NOBODY = 65_534
+_SCRATCH_OPTIONS = ["nosuid", "nodev", "mode=1777", "size=64m", "nr_inodes=4096"]
+_LIMITS = {"RLIMIT_AS": 256 << 20, "RLIMIT_NOFILE": 128, "RLIMIT_NPROC": 64, "RLIMIT_FSIZE": 64 << 20}
 _LINKS = {"lib": "usr/lib", "lib64": "usr/lib64", "bin": "usr/bin"}
 
 
@@ -29,6 +31,7 @@ def bundle(ground: Ground, call: Call, *, specified: tuple[str, ...] = ()) -> Pa
         (root / name).symlink_to(target)
     for path in ("/usr", "/proc", "/dev", "/sys", SCRATCH, *ground.shown):
         (root / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    (root / SCRATCH.lstrip("/")).chmod(0o1777)
     config = _specified(folder, specified)
     _adapt(config, ground, call)
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -50,6 +53,7 @@ def _adapt(config: dict[str, Any], ground: Ground, call: Call) -> None:
         "cwd": SCRATCH,
         "capabilities": {},
         "env": ["PATH=/usr/bin"],
+        "rlimits": [{"type": name, "hard": most, "soft": most} for name, most in _LIMITS.items()],
     }
     if os.geteuid() == 0:
         process["user"] = {"uid": NOBODY, "gid": NOBODY}
@@ -57,7 +61,7 @@ def _adapt(config: dict[str, Any], ground: Ground, call: Call) -> None:
     namespaces = config["linux"]["namespaces"]
     namespaces += [{"type": "network"}] if {"type": "network"} not in namespaces else []
     config["mounts"] += [
-        {"destination": SCRATCH, "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "mode=1777"]},
+        {"destination": SCRATCH, "type": "tmpfs", "source": "tmpfs", "options": _SCRATCH_OPTIONS},
         *(
             {"destination": path, "type": "bind", "source": path, "options": ["rbind", "ro", "nosuid", "nodev"]}
             for path in ("/usr", *ground.shown)
@@ -101,11 +105,11 @@ RUNC = Peer(
     name="runc",
     program="runc",
     version=("/usr/sbin/runc", "--version"),
-    configuration="what `runc spec` writes (`--rootless` for an ordinary user), no capabilities, user 65534, a root of "
-    "read-only mounts, `/tmp` a fresh tmpfs",
+    configuration="what `runc spec` writes (`--rootless` for an ordinary user), no capabilities, user 65534, "
+    "limits by `rlimits`, a root of read-only mounts, `/tmp` a fresh tmpfs of 64 MiB",
     documented="its README; container engines add a system call filter and limits, runc by itself does not",
     not_meant={
-        "share": "sets only the limits that the bundle names; the specified one names open files alone",
+        "share": "sets the limits that the bundle names; container engines add control groups, not set up here",
         "surface": "sets only the filter that the bundle names; the specified one names none, and programs run",
     },
     command=_runc,
@@ -120,10 +124,11 @@ GVISOR = Peer(
     documented="its guide; system calls are answered by gVisor's own kernel, so a call that works reaches that kernel "
     "and not the machine's",
     not_meant={
-        "share": "leaves limits to control groups, which the container engine sets up",
+        "share": "leaves memory and processes to control groups, which container engines set up",
         "surface": "answers system calls itself: a door that is open here leads to gVisor and not to the machine",
     },
     command=_runsc,
+    emulates=("line_018_devices",),
     needs=("runc",),
     tidy=_delete_runsc,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,7 @@ SECONDS = 10
 class Peer:
     """`configuration` is what a reader needs to repeat it; `not_meant` says by kind what it leaves to others.
 
+    `emulates` lists probes that reach what the peer itself puts in the machine's place.
     `version` is the command that tells it; none where the program has no such command.
     """
 
@@ -35,6 +36,7 @@ class Peer:
     not_meant: Mapping[Kind, str]
     command: Callable[[Ground, Call], Sequence[str]]
     places: Sequence[Path] = ()
+    emulates: Collection[str] = ()
     needs: Sequence[str] = ()
     tidy: Callable[[Ground, Call], None] = field(default=lambda _ground, _call: None)
 
@@ -61,7 +63,7 @@ def look_for(peer: Peer) -> Found | Absent:
     if missing:
         return Absent(name=peer.name, reason=reason_for(peer.name, missing=missing[0]))
     if not peer.version:
-        return Found(peer=peer, version="not told")
+        return Found(peer=peer, version=f"not told; {find(peer.program, places=peer.places)}")
     asked = subprocess.run(peer.version, capture_output=True, text=True, timeout=SECONDS, check=False)
     said = (asked.stdout or asked.stderr).strip().splitlines()
     if asked.returncode != 0 or not said:

@@ -26,7 +26,7 @@ SANDLOCK = Peer(
     places=(LIBRARY,),
     version=(sys.executable, "-c", _TELL_VERSION, str(LIBRARY)),
     configuration="`Sandbox(fs_readable=[/usr, /lib, /lib64, /bin, /etc, /proc, /dev, packages], "
-    "fs_writable=[scratch], cwd=scratch, clean_env=True, no_coredump=True, max_memory='256M', "
+    "fs_writable=[scratch], workdir=scratch, max_disk='64M', clean_env=True, no_coredump=True, max_memory='256M', "
     "max_processes=32, max_open_files=128)`",
     documented="the quick start of its page on PyPI, and the limits it lists",
     not_meant={"surface": "it runs programs; its filter is a list of what is refused"},

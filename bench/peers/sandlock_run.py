@@ -19,6 +19,9 @@ def sandbox(sandlock: Any, *, shown: list[str], scratch: str) -> Any:
     return sandlock.Sandbox(
         fs_readable=[*SYSTEM, *shown],
         fs_writable=[scratch],
+        workdir=scratch,
+        max_disk="64M",
+        on_exit=sandlock.BranchAction.ABORT,
         cwd=scratch,
         clean_env=True,
         no_coredump=True,

@@ -51,6 +51,7 @@ SRT = Peer(
     "`/usr`, the packages and the scratch folder; no domain is allowed",
     documented="the recipes and options of its README",
     not_meant={
+        "reach": "hands the caller's variables on, except those that its settings name, and advises against root",
         "share": "sets no limits",
         "surface": "its filter is for Unix sockets alone, and programs run",
     },

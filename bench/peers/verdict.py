@@ -6,14 +6,16 @@ Takes: what was printed.  Gives: `Judged`.  Never: counts a sandbox that did not
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from bench.peers.inside import ABOUT_TO_TRY, CAME_TO
 
 Verdict = Literal["stopped", "works", "cannot run"]
-_LONGEST = 400
+_LONGEST = 1_000
+_PARTS = re.compile(r" (?=\S+=)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +50,15 @@ def judge_attempt(told: Mapping[str, Any]) -> Judged:
     """What a probe says of itself; one that broke in another way than by a refusal tried nothing."""
     verdicts: Mapping[str, Verdict] = {"succeeded": "works", "stopped": "stopped"}
     return Judged(verdict=verdicts.get(told["outcome"], "cannot run"), detail=str(told["detail"])[:_LONGEST])
+
+
+def judge_fairly(judged: Judged, *, own_making: Collection[str]) -> Judged:
+    """The same without parts and answers that may be of the sandbox's own making."""
+    parts = dict(part.split("=", 1) for part in _PARTS.split(judged.detail) if "=" in part)
+    counted = [answer for name, answer in parts.items() if not {name, answer} & set(own_making)]
+    if judged.verdict != "works" or not own_making or any(answer.startswith("done") for answer in counted):
+        return judged
+    return Judged(verdict="stopped", detail=judged.detail)
 
 
 def judge_ours(told: Mapping[str, Any], *, expected: str) -> Judged:

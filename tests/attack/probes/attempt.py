@@ -53,6 +53,15 @@ def read_secret(path: str, canaries: Canaries) -> str:
         return recognise(file.read(), canaries)
 
 
+def read_something(path: str) -> str:
+    """Open and read; an empty file put over the real one is no success."""
+    with open(path, "rb") as file:
+        size = len(file.read())
+    if size == 0:
+        raise OSError(errno.ENODATA, "nothing is there")
+    return f"{size} bytes"
+
+
 def recognise(text: str, canaries: Canaries) -> str:
     """The name of the canary if the text holds it; an error where it does not, so that nothing else passes for it."""
     if canaries.secret_backwards[::-1] not in text:

@@ -23,6 +23,7 @@ from .attempt import (  # noqa: TID252  a jail imports this as `probes.filesyste
     attempt,
     attempts,
     read_secret,
+    read_something,
     system_call,
 )
 
@@ -51,7 +52,7 @@ def line_001_climb(canaries: Canaries) -> Attempt:
 @tool(safety="read")
 def line_001_climb_to_shadow(canaries: Canaries) -> Attempt:
     """Open the password file by a path that climbs out of scratch."""
-    return attempt(lambda: len(Path(_climbed("/etc/shadow")).read_bytes()))
+    return attempt(lambda: read_something(_climbed("/etc/shadow")))
 
 
 @tool(safety="read")

@@ -16,7 +16,16 @@ from functools import partial
 
 from ringfence import tool
 
-from .attempt import Attempt, Canaries, attempt, attempts, read_secret, recognise, system_call  # noqa: TID252
+from .attempt import (  # noqa: TID252  a jail imports this as `probes.secrets`
+    Attempt,
+    Canaries,
+    attempt,
+    attempts,
+    read_secret,
+    read_something,
+    recognise,
+    system_call,
+)
 
 _LEAKED = 9
 _FIRST_UNKNOWN = 4
@@ -142,7 +151,7 @@ def line_102_shared_memory(canaries: Canaries) -> Attempt:
 @tool(safety="read")
 def line_103_password_file(canaries: Canaries) -> Attempt:
     """Read the hashes of everybody's passwords."""
-    return attempts({path: partial(_touched, path) for path in ("/etc/shadow", "/etc/gshadow")})
+    return attempts({path: partial(read_something, path) for path in ("/etc/shadow", "/etc/gshadow")})
 
 
 @tool(safety="read")
