@@ -14,6 +14,7 @@ import click
 
 from ringfence.audit.verify import Report
 from ringfence.cli.audit_bundle import bundle, show_report, verify_a_bundle
+from ringfence.cli.audit_raw import raw
 from ringfence.cli.audit_replay import replay
 from ringfence.cli.audit_retention import prune
 from ringfence.cli.ending import COMPLETED, PROBLEMS
@@ -30,7 +31,7 @@ def command() -> None:
     """Read, prove, export, bundle, replay and prune the audit trail."""
 
 
-for _more in (bundle, verify_a_bundle, replay, prune):
+for _more in (bundle, verify_a_bundle, replay, prune, raw):
     command.add_command(_more)
 
 

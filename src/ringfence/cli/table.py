@@ -25,6 +25,7 @@ COMMANDS: dict[str, Entry] = {
     "calls": Entry("calls", "Show a recorded call, or resume one that waited."),
     "tools": Entry("tools", "List the registered tools, or show one contract."),
     "pins": Entry("pins", "List accepted contracts, show what changed, accept the change."),
+    "scan": Entry("scan", "Look for injected, hidden and dangerous text in a tool list or any text."),
     "approvals": Entry("approvals", "List, show, approve and reject calls that wait."),
     "grants": Entry("grants", "Approve calls in advance, within bounds; list, sign and revoke that."),
     "freeze": Entry("freeze", "Stop an agent, a tool or everything, at once and everywhere."),

@@ -13,7 +13,7 @@ from typing import Any
 from ringfence.contract.shapes import is_list, is_object
 from ringfence.contract.tool import Tool
 from ringfence.registry.names import valid_name
-from ringfence.sanitise import scan_description
+from ringfence.sanitise import scan_description, visible
 
 DESCRIPTION_CHARACTERS = 1_024
 
@@ -47,12 +47,13 @@ def _description_faults(tool: Tool) -> Iterator[Fault]:
 def _text_faults(tool: Tool) -> Iterator[Fault]:
     texts = [
         ("the description", tool.description),
+        *(("a label", label) for label in tool.labels),
         *_schema_texts(tool.input_schema),
         *_schema_texts(tool.output_schema),
     ]
     for where, text in texts:
         for finding in scan_description(text):
-            yield Fault(where=where, problem=f"has a finding: {finding.kind}")
+            yield Fault(where=visible(where), problem=f"has a finding: {finding.kind}")
 
 
 def _schema_texts(node: Any, *, where: str = "the schema") -> Iterator[tuple[str, str]]:

@@ -30,6 +30,7 @@ from ringfence.registry.pins import (
     quarantine,
     standing,
 )
+from ringfence.sanitise import visible
 
 _MOST_FAULTS = 5
 
@@ -171,7 +172,7 @@ def _gate(offered: Offered) -> tuple[str, ...]:
     found = tuple(map(str, faults(offered.tool)[:_MOST_FAULTS]))
     if found and offered.origin == "own":
         raise DeclarationRefused(
-            f"tool `{offered.tool.name}` of {offered.source} cannot be registered: {'; '.join(found)}"
+            f"tool `{visible(offered.tool.name)}` of {visible(offered.source)} cannot be registered: {'; '.join(found)}"
         )
     return found
 

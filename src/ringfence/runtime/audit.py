@@ -12,12 +12,14 @@ from datetime import datetime
 from typing import Any
 
 from ringfence.audit.chain import Link
+from ringfence.audit.events import event
 from ringfence.audit.replay import Replay, ReplayedCall
 from ringfence.audit.retention import Removal, cutoff
 from ringfence.audit.verify import Report
-from ringfence.errors import TrailUnavailable
+from ringfence.errors import Misuse, TrailUnavailable
 from ringfence.runtime.operators import require_operator
 from ringfence.runtime.parts import Parts
+from ringfence.sanitise import visible
 
 _SHORTEST_WAIT, _LONGEST_WAIT = 0.02, 1.0
 
@@ -58,6 +60,21 @@ class Audit:
         async for _, link in self._parts.store.links():
             replay.meet(link)
         return replay.calls()
+
+    async def raw(self, invocation_id: str, *, by: str) -> dict[str, Any]:
+        """What the tool of a call really said, for an operator's eyes; that somebody looked is on record."""
+        await require_operator(self._parts, by, wanted="raw_read")
+        sealed = [
+            body["raw"]
+            async for _, link in self._parts.store.links()
+            if link.invocation_id == invocation_id and (body := json.loads(link.body or "{}")).get("raw")
+        ]
+        if not sealed:
+            raise Misuse(f"the trail holds no raw output of `{visible(invocation_id)}`", remedy="name a call that ran")
+        detail = {"call": invocation_id, "by": by}
+        looked = event("security_event", at=self._parts.now(), body={"what": "raw_read", "detail": detail})
+        await self._parts.store.append([looked])
+        return self._parts.seal.opened(sealed[-1], about=invocation_id)
 
     async def removable(self) -> int:
         """How many bodies of calls are older than the configured time."""

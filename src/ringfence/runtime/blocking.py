@@ -60,6 +60,7 @@ class BlockingAudit(Twin[Audit]):
     replay = waits(Audit.replay)
     removable = waits(Audit.removable)
     remove_bodies = waits(Audit.remove_bodies)
+    raw = waits(Audit.raw)
     last = waits(Audit.last)
     follow = iterates(Audit.follow)
 
