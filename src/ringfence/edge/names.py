@@ -13,7 +13,7 @@ from ipaddress import IPv4Address
 from ringfence.contract.hosts import HostPattern, normalise_host
 from ringfence.edge.floor import METADATA_NAMES, read_address
 from ringfence.errors import CallRefused
-from ringfence.execution.edge import EDGE_ADDRESS
+from ringfence.inside.mediation import EDGE_ADDRESS
 
 MOST_WILDCARD_NAMES = 20
 MOST_LABEL_BYTES = 63

@@ -18,10 +18,6 @@ from ringfence.policy.grant import Grant
 
 Way: TypeAlias = Literal["mediated", "inspected", "opaque"]
 
-# In every jail with a way out the edge itself answers here; the benchmark range is routed nowhere (RFC 2544).
-EDGE_ADDRESS = "198.18.0.1"
-EDGE_PORT = 4
-SYNTHETIC_NETWORK = "198.18.0.0/15"
 RESOLVER = "127.0.0.1"
 ROOTS_FILE = "/etc/ringfence/roots.pem"
 
@@ -55,6 +51,10 @@ class Edge(Protocol):
 
     def trust(self, grant: Grant, *, way: Way) -> Trust:
         """What a new jail is to trust; each jail has an authority of its own."""
+        ...
+
+    def forget(self, trust: Trust) -> None:
+        """The jail is gone."""
         ...
 
     def open(self, job: Job, *, trust: Trust, ways: Ways) -> Passage:

@@ -1,0 +1,140 @@
+"""One connection: whom the program dialled, may it, and which of the three ways it goes.
+
+Takes: a socket that was accepted outside the jail.  Gives: its bytes carried, until either side ends.
+Never: forwards a byte before the destination was checked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Coroutine
+from typing import Any
+
+from ringfence.edge import mediate
+from ringfence.edge.ends import End, SocketEnd, StreamEnd, pump
+from ringfence.edge.gate import Gate
+from ringfence.edge.http_head import START, Scheme
+from ringfence.edge.inspect import impersonated, verified
+from ringfence.edge.ledger import Line
+from ringfence.edge.ofcall import OfCall, dial_checked
+from ringfence.edge.opening import Opening, checked_hello, is_tls
+from ringfence.edge.relay import ready
+from ringfence.edge.resolve import Closed
+from ringfence.edge.terms import destination
+from ringfence.inside.mediation import EDGE_ADDRESS, EDGE_PORT
+
+
+class Connection:
+    """Runs in a task of its own; whoever started it closes the accepted socket."""
+
+    def __init__(self, made: socket.socket, *, call: OfCall) -> None:
+        self._made = made
+        self._call = call
+        self._client = SocketEnd(made)
+
+    async def run(self) -> None:
+        address, port = self._made.getsockname()[:2]
+        dialled = address.removeprefix("::ffff:")
+        if (dialled, port) == (EDGE_ADDRESS, EDGE_PORT):
+            await mediate.serve(self._client, call=self._call)
+            return
+        self._made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        leads_to = destination(dialled, port=port, terms=self._call.terms, names=self._call.names)
+        line = self._call.ledger.line(leads_to, way=self._call.terms.way)
+        if self._call.terms.way == "opaque":
+            await self._opaque(line)
+        else:
+            await self._inspected(line)
+
+    async def _opaque(self, line: Line) -> None:
+        """A server may speak first, so the far side is dialled before the client says anything."""
+        server = await self._connect(line)
+        try:
+            await _both(self._out(server, line=line), self._back(server, self._client, line=line))
+        finally:
+            server.close()
+
+    async def _out(self, server: SocketEnd, *, line: Line) -> None:
+        """Towards the far side: the beginning is looked at, the rest goes on unread."""
+        first = await self._client.read()
+        if is_tls(first):
+            held = await checked_hello(self._client, first, destination=line.destination)
+            line.sent(len(held))
+            await server.write(held)
+        elif START.match(first):
+            await self._gate(self._client, line=line, scheme="http", held=first).run(server)
+            return
+        elif first:
+            await Opening(self._client, server, line=line).run(first)
+        await pump(self._client, server, tally=line.sent, pipes=self._call.outside.pipes)
+
+    async def _inspected(self, line: Line) -> None:
+        """Every request is read before the far side hears of it; what is no HTTP cannot be held to anything."""
+        await ready(self._made, "read")
+        first = self._made.recv(1, socket.MSG_PEEK)
+        if is_tls(first):
+            await self._inspected_tls(line)
+        elif first.isupper():
+            await self._requests(self._client, line=line, scheme="http")
+        elif first:
+            raise Closed(f"a connection to {line.destination} is not HTTP", code="egress_not_enforceable")
+
+    async def _inspected_tls(self, line: Line) -> None:
+        if self._call.authority is None:
+            raise Closed("this jail has no authority of its own", code="egress_not_enforceable")
+        client = await impersonated(self._made, destination=line.destination, authority=self._call.authority)
+        try:
+            await self._requests(client, line=line, scheme="https")
+        finally:
+            client.close()
+
+    async def _requests(self, client: End, *, line: Line, scheme: Scheme) -> None:
+        gate = self._gate(client, line=line, scheme=scheme)
+        first = await gate.next_head()
+        if first is None:
+            return
+        plain = await self._connect(line)
+        server = await self._under_tls(plain, line=line) if scheme == "https" else plain
+        try:
+            await _both(gate.run(server, first=first), self._back(server, client, line=line), ends="with the far side")
+        finally:
+            server.close()
+
+    async def _connect(self, line: Line) -> SocketEnd:
+        plain = await dial_checked(line.destination, call=self._call)
+        line.connections += 1
+        return SocketEnd(plain)
+
+    async def _under_tls(self, plain: SocketEnd, *, line: Line) -> StreamEnd:
+        try:
+            return await verified(plain.socket, destination=line.destination, context=self._call.outside.roots)
+        except BaseException:
+            plain.close()
+            raise
+
+    def _gate(self, client: End, *, line: Line, scheme: Scheme, held: bytes = b"") -> Gate:
+        return Gate(client=client, line=line, terms=self._call.terms, scheme=scheme, held=held)
+
+    async def _back(self, server: End, client: End, *, line: Line) -> None:
+        await pump(server, client, tally=line.received, pipes=self._call.outside.pipes)
+
+
+async def _both(out: Coroutine[Any, Any, None], back: Coroutine[Any, Any, None], *, ends: str = "together") -> None:
+    """Both directions at once; what goes wrong in one ends the other."""
+    loop = asyncio.get_running_loop()
+    outward, backward = loop.create_task(out), loop.create_task(back)
+    try:
+        if ends == "together":
+            await asyncio.wait((outward, backward), return_when=asyncio.FIRST_EXCEPTION)
+        else:
+            await asyncio.wait((outward, backward), return_when=asyncio.FIRST_COMPLETED)
+            if outward.done() and outward.exception() is None:
+                await asyncio.wait((backward,))
+    finally:
+        outward.cancel()
+        backward.cancel()
+        found = await asyncio.gather(outward, backward, return_exceptions=True)
+    for failure in found:
+        if isinstance(failure, Exception):
+            raise failure

@@ -1,0 +1,79 @@
+"""The network edge of one host: an authority per jail, a passage per call.
+
+Takes: jobs with their warrants, sockets of their jails.  Gives: passages.
+Never: opens one for a call without its own warrant, or for write egress that nobody approved.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from ringfence.contract.safety import Egress
+from ringfence.edge.authority import Authority
+from ringfence.edge.outside import Outside
+from ringfence.edge.passage import CallPassage
+from ringfence.edge.terms import Bounds, Terms
+from ringfence.errors import CallRefused
+from ringfence.execution.edge import Passage, Trust, Way, Ways, network_of, require_warrant, way_out
+from ringfence.execution.sandbox import Job
+from ringfence.policy.grant import Grant
+
+_ROOTS_VARIABLE = "SSL_CERT_FILE"
+
+
+class NetworkEdge:
+    """Every connection of every call is made here."""
+
+    def __init__(self, *, outside: Outside | None = None, bounds: Bounds | None = None) -> None:
+        self._outside = outside or Outside()
+        self._bounds = bounds or Bounds()
+        self._authorities: dict[str, Authority] = {}
+
+    def trust(self, grant: Grant, *, way: Way) -> Trust:
+        """A fresh authority where TLS is read; else the very roots that this machine was told to use."""
+        network = network_of(grant)
+        if network is None:
+            raise CallRefused("a jail without a network need trusts nobody", code="not_available")
+        name = secrets.token_hex(8)
+        if way != "inspected":
+            return Trust(authority=name, roots=_stated_roots())
+        authority = self._authorities[name] = Authority(network)
+        return Trust(authority=name, roots=authority.pem)
+
+    def forget(self, trust: Trust) -> None:
+        """The jail is gone, and its authority with it."""
+        self._authorities.pop(trust.authority, None)
+
+    def open(self, job: Job, *, trust: Trust, ways: Ways) -> Passage:
+        try:
+            terms = self._terms(job)
+        except BaseException:
+            for descriptor in (*ways.listeners, ways.resolver):
+                os.close(descriptor)
+            raise
+        return CallPassage(terms, ways=ways, authority=self._authorities.get(trust.authority), outside=self._outside)
+
+    async def close(self) -> None:
+        self._authorities.clear()
+        self._outside.pipes.close()
+
+    def _terms(self, job: Job) -> Terms:
+        require_warrant(job)
+        network = network_of(job.grant)
+        if network is None or job.tool.egress is Egress.NONE:
+            raise CallRefused("a call without a network need gets no way out", code="host_not_allowed")
+        return Terms(
+            network=network,
+            egress=job.tool.egress,
+            way=way_out(job.grant, egress=job.tool.egress),
+            idempotency_key=job.idempotency_key,
+            bounds=self._bounds,
+        )
+
+
+def _stated_roots() -> str:
+    """The roots that the environment names for this host, so that a jail trusts the same; none: the usual ones."""
+    stated = os.environ.get(_ROOTS_VARIABLE)
+    return Path(stated).read_text(encoding="ascii", errors="ignore") if stated else ""
