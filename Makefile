@@ -5,7 +5,7 @@ STAMP := $(VENV)/.setup-done
 PYTHON ?=
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: setup run test test-long check bench lock clean
+.PHONY: setup run test test-long check bench bench-text lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -34,6 +34,10 @@ check: setup
 bench: setup
 	@scripts/bench_peers || echo "bench: the peers could not be installed; their rows will say so"
 	$(BIN)/ringfence bench
+
+bench-text: setup
+	@scripts/bench_peers || echo "bench: the peers could not be installed; their rows will say so"
+	$(BIN)/python -m bench text
 
 lock:
 	scripts/lock

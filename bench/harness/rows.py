@@ -9,20 +9,23 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 TIMES = "\N{MULTIPLICATION SIGN}"
+PERCENT = "%"
+COUNT = "rows"
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A bound on a ratio."""
+    """A bound on a ratio, or on what `unit` says instead."""
 
     bound: Literal["at most", "at least"]
     ratio: float
+    unit: str = TIMES
 
     def met_by(self, measured: float) -> bool:
         return measured <= self.ratio if self.bound == "at most" else measured >= self.ratio
 
     def __str__(self) -> str:
-        return f"{'≤' if self.bound == 'at most' else '≥'} {self.ratio:g} {TIMES}"
+        return f"{'≤' if self.bound == 'at most' else '≥'} {self.ratio:g} {self.unit}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +38,7 @@ class Row:
     goal: Goal | None
     measured: float | None
     detail: str
+    unit: str = TIMES
 
     @property
     def verdict(self) -> Literal["met", "missed", "not measured", "for information"]:
@@ -56,9 +60,9 @@ class Row:
         }
 
 
-def at_most(ratio: float) -> Goal:
-    return Goal("at most", ratio)
+def at_most(ratio: float, *, unit: str = TIMES) -> Goal:
+    return Goal("at most", ratio, unit)
 
 
-def at_least(ratio: float) -> Goal:
-    return Goal("at least", ratio)
+def at_least(ratio: float, *, unit: str = TIMES) -> Goal:
+    return Goal("at least", ratio, unit)

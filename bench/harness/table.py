@@ -10,7 +10,7 @@ import os
 import platform
 from collections.abc import Iterable, Sequence
 
-from bench.harness.rows import TIMES, Row
+from bench.harness.rows import Row
 
 NONE = "-"
 HEAD = ("id", "what", "beside", "goal", "measured", "verdict")
@@ -39,7 +39,7 @@ def as_json(rows: Iterable[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    measured = NONE if row.measured is None else f"{row.measured:.3g} {TIMES}"
+    measured = NONE if row.measured is None else f"{row.measured:.3g} {row.unit}"
     return (row.id, row.what, row.baseline, str(row.goal or NONE), measured, row.verdict)
 
 

@@ -16,7 +16,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
 from ringfence.sanitise import credential_formats, credential_formats_l_to_z, credential_shapes
 from ringfence.sanitise.credential_contexts import CONTEXTS, Context
@@ -24,6 +23,7 @@ from ringfence.sanitise.credential_format import Format
 from ringfence.sanitise.credential_shapes import PRIVATE_KEY
 from ringfence.sanitise.edits import Edit
 from ringfence.sanitise.randomness import is_drawn, is_placeholder
+from ringfence.sanitise.search import search
 
 FORMATS: tuple[Format, ...] = (
     *credential_shapes.FORMATS,
@@ -32,7 +32,8 @@ FORMATS: tuple[Format, ...] = (
 )
 KIND = "credential"
 
-_MEMORY = 64 << 20
+_ANY_FORMAT = "|".join(row.pattern for row in FORMATS)
+_ANY_CONTEXT = "|".join(row.pattern for row in CONTEXTS)
 _KEY_EDGE = re.compile(r"-----(?:BEGIN|(END[ A-Z0-9_-]{0,60}-----))")
 _KEY_LINES = re.compile(r"(?:(?:\s|\\[rn])*[A-Za-z0-9+/=]{16,}){0,400}")
 _WORD = re.compile(r"\w*", re.ASCII)
@@ -50,7 +51,7 @@ def redacted(text: str) -> Sequence[Edit]:
 
 def _spelled(text: str, seen: bytes) -> Iterator[Edit]:
     end = 0
-    for hit in _scanner(tuple(row.pattern for row in FORMATS)).finditer(seen):
+    for hit in search(_ANY_FORMAT).finditer(seen):
         if hit.start() >= end and (match := _rows().match(text, hit.start())):
             name = FORMATS[int((match.lastgroup or "_0")[1:])].id
             end = _end_of_word(text, _end_of_key(text, match.end()) if name == PRIVATE_KEY else match.end())
@@ -59,7 +60,7 @@ def _spelled(text: str, seen: bytes) -> Iterator[Edit]:
 
 def _placed(text: str, seen: bytes, *, taken: Sequence[Edit]) -> Iterator[Edit]:
     starts = [edit.start for edit in taken]
-    for hit in _scanner(tuple(row.pattern for row in CONTEXTS)).finditer(seen):
+    for hit in search(_ANY_CONTEXT).finditer(seen):
         match = _places().match(text, hit.start())
         if match is None or match.lastindex is None:
             continue
@@ -95,21 +96,10 @@ def _edit(start: int, end: int, name: str) -> Edit:
 
 
 @cache
-def _scanner(patterns: tuple[str, ...]) -> Any:
-    """All rows as one search; made at the first text, since loading RE2 would be felt at every start."""
-    import re2  # noqa: PLC0415
-
-    options = re2.Options()
-    options.max_mem = _MEMORY
-    options.never_capture = True
-    return re2.compile("|".join(patterns).encode(), options)
-
-
-@cache
 def _rows() -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<_{at}>{row.pattern})" for at, row in enumerate(FORMATS)), re.ASCII)
 
 
 @cache
 def _places() -> re.Pattern[str]:
-    return re.compile("|".join(row.pattern for row in CONTEXTS), re.ASCII)
+    return re.compile(_ANY_CONTEXT, re.ASCII)

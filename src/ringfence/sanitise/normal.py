@@ -14,11 +14,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
 
 from ringfence.sanitise.invisible import HIDDEN
 from ringfence.sanitise.lookalikes import spellings
+from ringfence.sanitise.search import search
 
 BESIDE: tuple[tuple[str, str, str], ...] = (
     # (plain letter, what is written for it, why the tables of Unicode do not say so)
@@ -60,10 +60,10 @@ _LONGEST_ENCODED = 16_384
 
 @dataclass(frozen=True)
 class View:
-    """One reading: `plain` is what is searched; its characters stood at `places`, or from `at` on, or all within `whole`."""
+    """One reading: `plain` is what is searched; it stood in `raw`, from `at` on, or all of it within `whole`."""
 
     plain: str
-    places: list[int] | None = None
+    raw: str = ""
     at: int = 0
     whole: tuple[int, int] | None = None
 
@@ -71,7 +71,7 @@ class View:
         if self.whole:
             return self.whole
         start, end = start + self.at, end + self.at
-        return (start, end) if self.places is None else (self.places[start], self.places[end - 1] + 1)
+        return (_places(self.raw)[start], _places(self.raw)[end - 1] + 1) if self.raw else (start, end)
 
 
 def views(text: str) -> Iterator[View]:
@@ -79,15 +79,15 @@ def views(text: str) -> Iterator[View]:
     folded = _folded(text)
     yield folded
     plain, leet_to = folded.plain, 0
-    for hit in _odd().finditer(plain.encode("ascii", errors="replace")):
-        start, end = hit.span()
+    for hit in search(_ODD).finditer(plain.encode("ascii", errors="replace")):
+        start, end = hit.start(), hit.end()
         if (match := _WORD.match(plain, start)) or (match := _SPLIT_HEX.match(plain, start)):
             yield from _decoded(match[0][:_LONGEST_ENCODED], whole=folded.span(start, match.end()))
         elif match := _APART.match(plain, start):
             yield View(_SEPARATOR.sub("", match[0]), whole=folded.span(start, match.end()))
         if end > leet_to and _LEET_WORD.search(plain, start, end):
             first, leet_to = max(start - _REACH, 0), end + _STRETCH
-            yield View(plain[first:leet_to].translate(_LEET), folded.places, at=first)
+            yield View(plain[first:leet_to].translate(_LEET), folded.raw, at=first)
 
 
 def _decoded(run: str, *, whole: tuple[int, int]) -> Iterator[View]:
@@ -104,11 +104,15 @@ def _folded(text: str) -> View:
         text = _ESCAPED_SPACE.sub("  ", text)
     if text.isascii():
         return View(text)
+    plain = text.translate(_table())
+    return View(plain, "" if len(plain) == len(text) else text)
+
+
+@lru_cache(maxsize=1)
+def _places(raw: str) -> list[int]:
+    """Where each character stood that folding left."""
     table = _table()
-    plain = text.translate(table)
-    if len(plain) == len(text):
-        return View(plain)
-    return View(plain, [at for at, char in enumerate(text) if table.get(ord(char)) != ""])
+    return [at for at, char in enumerate(raw) if table.get(ord(char)) != ""]
 
 
 def _from_base64(run: str) -> str:
@@ -130,14 +134,6 @@ def _if_text(raw: bytes) -> str:
     except UnicodeDecodeError:
         return ""
     return text if text.isprintable() or text.replace("\n", " ").replace("\t", " ").isprintable() else ""
-
-
-@cache
-def _odd() -> Any:
-    """Made at the first text, since loading RE2 would be felt at every start."""
-    import re2  # noqa: PLC0415
-
-    return re2.compile(_ODD.encode())
 
 
 @cache

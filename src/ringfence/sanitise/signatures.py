@@ -9,19 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from ringfence.sanitise.edits import MOST_FINDINGS
 from ringfence.sanitise.finding import KINDS, Finding
 from ringfence.sanitise.normal import views
+from ringfence.sanitise.search import Search, search
 from ringfence.sanitise.signature import Signature
 from ringfence.sanitise.signature_rows import ROWS
 from ringfence.sanitise.signature_rows_descriptions import ROWS as DESCRIPTIONS
 from ringfence.sanitise.signature_rows_languages import LATIN, NATIVE
 
 SIGNATURES: tuple[Signature, ...] = (*ROWS, *DESCRIPTIONS, *LATIN, *NATIVE)
-
-_MEMORY = 128 << 20
 
 Reader = Literal["output", "description"]
 Script = Literal["plain", "native"]
@@ -72,7 +71,7 @@ def _matches(seen: bytes, *, reader: Reader, script: Script) -> Iterator[tuple[S
 def _row(seen: bytes, start: int, end: int, *, reader: Reader, script: Script) -> Signature:
     """The first row that holds where the search has found one."""
     rows = _rows(reader, script)
-    return next((row for row in rows if _compiled(row.pattern).match(seen, start, end)), rows[0])
+    return next((row for row in rows if search(row.pattern, case="ignored").match(seen, start, end)), rows[0])
 
 
 @cache
@@ -82,21 +81,8 @@ def _rows(reader: Reader, script: Script) -> tuple[Signature, ...]:
 
 
 @cache
-def _search(reader: Reader, script: Script, how: Literal["loose", "exact"]) -> Any:
+def _search(reader: Reader, script: Script, how: Literal["loose", "exact"]) -> Search:
     """All rows as one search; without counted repetition its automaton stays small, whatever the text."""
     exact = "|".join(row.pattern for row in _rows(reader, script))
-    return _compiled(
-        _COUNTED.sub(lambda counted: "*" if counted[1] == "0" else "+", exact) if how == "loose" else exact
-    )
-
-
-@cache
-def _compiled(pattern: str) -> Any:
-    """Made at the first text, since loading RE2 would be felt at every start."""
-    import re2  # noqa: PLC0415
-
-    options = re2.Options()
-    options.max_mem = _MEMORY
-    options.never_capture = True
-    options.case_sensitive = False
-    return re2.compile(pattern.encode(), options)
+    loose = _COUNTED.sub(lambda counted: "*" if counted[1] == "0" else "+", exact)
+    return search(loose if how == "loose" else exact, case="ignored")

@@ -13,7 +13,10 @@ from ringfence.sanitise.edits import applied
 
 pytestmark = pytest.mark.req("SAN-1", "SAN-2")
 
-ROWS = [*((row.id, row.reason, row.found, row.passed) for row in (*FORMATS, *CONTEXTS))]
+ROWS = [
+    *((row.id, row.reason, row.found, row.passed) for row in FORMATS),
+    *((row.id, row.reason, row.found, row.passed) for row in CONTEXTS),
+]
 EXAMPLES = [written_out(found) for _, _, found, _ in ROWS]
 
 
