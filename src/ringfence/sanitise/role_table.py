@@ -82,7 +82,7 @@ ROLE_TOKENS: tuple[RoleToken, ...] = (
     RoleToken(
         "anchored", "anchored", "system user assistant context additional_instructions error message inner_monologue",
         "a chat product of 2023 marked its turns as links such as `[system](#context)`, and models learned them",
-        ("[system](#assistant)", "[user](#message)", "[assistant](#inner_monologue)"),
+        ("[system](#context)", "[user](#message)", "[assistant](#inner_monologue)"),
         ("[usage](#usage)", "[system]", "[system](docs/system.md)"),
     ),
     RoleToken(
