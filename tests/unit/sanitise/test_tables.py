@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
-from ringfence.sanitise import KINDS, clean_output
+from ringfence.sanitise import KINDS, Severity, clean_output
+from ringfence.sanitise.credential_contexts import CONTEXTS
+from ringfence.sanitise.credentials import FORMATS
 from ringfence.sanitise.scripts import JOINED, NEIGHBOURS, UNSPACED, VARIANTS, Ranges, ranges
+from ringfence.sanitise.signatures import SIGNATURES
 
 pytestmark = pytest.mark.req("SAN-1", "SAN-4")
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "findings.md"
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs" / "reference" / "findings.md"
 
 
 def first(blocks: str) -> str:
@@ -41,6 +46,19 @@ def test_no_block_stands_twice_in_a_table(tables: list[tuple[str, str]]) -> None
     assert all(last < following for last, following in zip(whole.lasts, whole.firsts[1:], strict=False))
 
 
-def test_the_page_of_findings_lists_each_kind_once() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert rows == [(name, kind.severity.name.lower(), kind.becomes, kind.reason) for name, kind in KINDS.items()]
+def test_the_page_of_findings_is_what_the_script_writes() -> None:
+    render = runpy.run_path(str(ROOT / "scripts" / "findings_page"))["render"]
+    page = PAGE.read_text(encoding="utf-8")
+    assert render(page) == page, "run `.venv/bin/python scripts/findings_page`"
+
+
+def test_the_page_of_findings_lists_each_kind_and_each_row_once() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    kinds = re.findall(r"^\| `(\w+)` \| (\w+) \| (.+) \| (.+) \|$", page, re.MULTILINE)
+    severities = {severity.name.lower() for severity in Severity}
+    assert [row for row in kinds if row[1] in severities] == [
+        (name, kind.severity.name.lower(), kind.becomes.replace("|", "\\|"), kind.reason.replace("|", "\\|"))
+        for name, kind in KINDS.items()
+    ]
+    ids = [*(row.id for row in FORMATS), *(row.id for row in CONTEXTS), *(row.id for row in SIGNATURES)]
+    assert [name for name in ids if page.count(f"\n| `{name}` |") != 1] == []
