@@ -29,16 +29,27 @@ def config(order: dict[str, Any]) -> dict[str, Any]:
         "version": 1,
         "tools": {"modules": order["modules"], "path": [order["tools"]]},
         "people": {"olga": {"roles": ["operator"]}},
-        "agents": {AGENT: {"allowed_tools": ["*"]}},
+        "agents": {AGENT: {"allowed_tools": ["*"], "files": {"read": ["knowledge"], "write": ["outbox"]}}},
         "sandbox": {"kind": "local"},
         "store": {"url": f"sqlite:///{state}/ringfence.db"},
         "audit": {"anchor": str(state / "anchor.log"), "signing_key": str(state / "audit.key")},
     }
 
 
+def furnish(workspace: Path, *, secret: str) -> None:
+    """The agent's files: a folder to read, with links that somebody left there, and one that is not granted."""
+    for name in ("knowledge", "private", "outbox"):
+        (workspace / name).mkdir(parents=True)
+        (workspace / name / "note").write_text("a note", encoding="utf-8")
+    (workspace / "outbox" / "note").unlink()
+    (workspace / "knowledge" / "to_the_secret").symlink_to(secret)
+    (workspace / "knowledge" / "sideways").symlink_to("../private/note")
+
+
 async def run(order: dict[str, Any]) -> dict[str, Any]:
     from ringfence.assembly import open_runtime
 
+    furnish(Path(order["state"], "work", AGENT), secret=order["canaries"]["secret_file"])
     before = host()
     async with open_runtime(config(order), accept_as="olga") as runtime:
         session = runtime.session(agent=AGENT, user="tester")

@@ -100,6 +100,37 @@ def probe_that_outlives_a_signal(function: Any, canaries: Any) -> Any:
     return _still_there(pid)
 
 
+def probe_among_files(function: Any, canaries: Any) -> Any:
+    """The same function, in a folder with the agent's files as they lie on disk."""
+    os.makedirs("a/b")
+    os.chdir("a")
+    for name in ("knowledge", "private", "outbox"):
+        os.mkdir(name)
+    for name in ("knowledge/note", "private/note"):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write("a note")
+    os.symlink(canaries.secret_file, "knowledge/to_the_secret")
+    os.symlink("../private/note", "knowledge/sideways")
+    return function(canaries)
+
+
+def probe_with_careless_files(function: Any, canaries: Any) -> Any:
+    """The same function, with a context that opens whatever it is asked for."""
+    return probe_among_files(partial(function, _Careless()), canaries)
+
+
+class _Careless:
+    """A context whose files are those of the machine."""
+
+    @property
+    def files(self) -> Any:
+        return self
+
+    def read_text(self, path: str) -> str:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+
 def probe_that_waits(function: Any, canaries: Any) -> Any:
     """The same function has not ended after a second."""
     pid = os.fork()

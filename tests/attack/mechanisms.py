@@ -14,6 +14,8 @@ LIMITS = f"{JAIL}/test_limits.py"
 ISOLATION = f"{JAIL}/test_isolation.py"
 POSTURE = f"{JAIL}/test_posture.py"
 TABLE = "tests/attack/test_jail_table.py"
+FILES = f"{JAIL}/test_files.py"
+RACES = "tests/attack/test_path_races.py"
 
 
 def _wall(id_: str, file: str, find: str, put: str, *tests: str) -> Removal:
@@ -45,4 +47,8 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="a spare")\n', "", POSTURE, "tests/attack/test_import_time.py"),
     _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="a zygote")\n', "", POSTURE, "tests/attack/test_import_time.py"),
     _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="the jail, measured from inside,")\n', "", POSTURE),
+    _wall("SBX-4", "inside/grants.py", "    mounts.restrict_tree(tree, attributes=_ATTRIBUTES[granted.access])\n", "", FILES),
+    _wall("SBX-4", "inside/grants.py", "        _map(tree, owner=(seen.st_uid, seen.st_gid), becomes=owner_becomes)\n", "        pass\n", FILES),
+    _wall("SBX-4", "inside/grants.py", "    mounts.keep_private(tree)\n", "", RACES),
+    _wall("SBX-4", "kernel/landlock.py", "WRITE = READ | mask(", 'WRITE = READ | mask("make_sym", ', FILES, TABLE),
 )  # fmt: skip

@@ -160,10 +160,8 @@ def test_no_agent_is_permitted_the_files_that_guard_it(files: dict[str, Any], re
         load_config(config)
 
 
-def test_an_agent_may_read_its_own_config_and_never_write_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_an_agent_neither_reads_nor_writes_its_own_config(tmp_path: Path, kind: str) -> None:
     text = "version: 1\nagents: {{ana: {{allowed_tools: [x], workspace: ., files: {{{}: [r.yaml]}}}}}}\n"
-    file = tmp_path / "r.yaml"
-    file.write_text(text.format("read"), encoding="utf-8")
-    load_config(file)
-    file.write_text(text.format("write"), encoding="utf-8")
+    (tmp_path / "r.yaml").write_text(text.format(kind), encoding="utf-8")
     assert problems("r.yaml")[0].endswith("reaches this config file; name a narrower path")

@@ -77,7 +77,6 @@ def _require_out_of_reach(
         for at, permitted in usable(section(section(values["agents"][name], "files"), kind)):
             reach = from_root(permitted, root=home)
             for path, file in guarded.items():
-                # The config file may be read by an agent, never written: it says what the agent may do.
-                if file.is_relative_to(reach) and (path or kind == "write"):
+                if file.is_relative_to(reach):
                     what = f"the file of `{spell(path)}`" if path else "this config file"
                     report.error(("agents", name, "files", kind, at), f"reaches {what}", remedy="name a narrower path")

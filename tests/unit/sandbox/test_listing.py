@@ -1,0 +1,86 @@
+"""What a call wrote is what the host sees change, whatever the names, times and shapes that a tool leaves behind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ringfence.sandbox import listing
+from ringfence.sandbox.listing import Listing, changes, look, shown_path
+
+pytestmark = pytest.mark.req("SBX-8")
+
+
+def seen(folder: Path) -> Listing:
+    return look([("outbox", str(folder))])
+
+
+def test_new_changed_and_removed_files_are_told_apart(tmp_path: Path) -> None:
+    for name in ("kept", "changed", "removed"):
+        (tmp_path / name).write_text("1")
+    before = seen(tmp_path)
+    (tmp_path / "changed").write_text("2")
+    (tmp_path / "removed").unlink()
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "new").write_text("x")
+    assert changes(before, seen(tmp_path), alone=True) == {
+        "written": ["outbox/changed", "outbox/deep/new"],
+        "removed": ["outbox/removed"],
+        "coverage": "whole",
+    }
+
+
+def test_a_time_that_was_set_back_hides_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("1")
+    stamp, before = file.stat(), seen(tmp_path)
+    file.write_text("2")
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert changes(before, seen(tmp_path), alone=True)["written"] == ["outbox/a"]
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "out").symlink_to("/etc")
+    assert set(seen(tmp_path / "inner").states) == {"outbox/out"}
+
+
+def test_a_granted_file_is_looked_at_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("x")
+    before = look([("note", str(tmp_path / "note"))])
+    (tmp_path / "note").write_text("longer")
+    assert changes(before, look([("note", str(tmp_path / "note"))]), alone=True)["written"] == ["note"]
+
+
+def test_too_many_entries_or_another_call_make_it_partial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_text("x")
+    whole = seen(tmp_path)
+    assert changes(whole, whole, alone=False)["coverage"] == "partial"
+    monkeypatch.setattr(listing, "MOST_ENTRIES", 1)
+    (tmp_path / "b").write_text("x")
+    assert changes(whole, seen(tmp_path), alone=True)["coverage"] == "partial"
+
+
+def test_a_folder_that_is_gone_makes_it_partial(tmp_path: Path) -> None:
+    assert not seen(tmp_path / "gone").whole
+
+
+def test_a_tree_deeper_than_any_path_is_partial_and_ends(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(300):
+        os.mkdir("d" * 20, dir_fd=folder)
+        inner = os.open("d" * 20, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    assert not seen(tmp_path).whole
+
+
+def test_a_hostile_name_is_shown_harmless() -> None:
+    assert shown_path("a\nb") == "a\\nb"
+    assert shown_path("\x1b[2J") == "\\x1b[2J"
+    assert shown_path("\u202egpj") == "\\u202egpj"
+    assert shown_path("a\udcff") == "a\\xff"
+    assert shown_path("grüße") == "grüße"
