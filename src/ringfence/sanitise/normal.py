@@ -12,9 +12,11 @@ import base64
 import binascii
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property
+from itertools import accumulate
 
 from ringfence.sanitise.invisible import HIDDEN
 from ringfence.sanitise.lookalikes import spellings
@@ -38,13 +40,19 @@ BESIDE: tuple[tuple[str, str, str], ...] = (
 )
 _ESCAPED_SPACE = re.compile(r"\\[nrt]")
 _LEET = str.maketrans("013457@$", "oieastas")
-_APART = re.compile(r"(?:\w[ .*_|/-]{1,2}){6,}\w(?!\w)", re.ASCII)
+_MADE = re.compile(
+    r"(?P<word>[A-Za-z0-9+/_-]{20,}={0,2})"
+    r"|(?P<pairs>(?:(?:\\x|0x|%)?[0-9A-Fa-f]{2}[ ,:-]?){11,}(?:\\x|0x|%)?[0-9A-Fa-f]{2})"
+    r"|(?P<apart>(?:\w[ .*_|/-]{1,2}){6,}\w(?!\w))",
+    re.ASCII,
+)
+_BREAKS = re.compile(r"[\n\r\t]")
 _SEPARATOR = re.compile(r"[ .*_|/-]", re.ASCII)
-_WORD = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}", re.ASCII)
-_SPLIT_HEX = re.compile(r"(?:(?:\\x|0x|%)?[0-9A-Fa-f]{2}[ ,:-]?){11,}(?:\\x|0x|%)?[0-9A-Fa-f]{2}", re.ASCII)
 _NOT_HEX = re.compile(r"\\x|0x|[^0-9A-Fa-f]")
-_ONLY_WORD = re.compile(r"[G-WYZg-wyz+/_]")
+_ONLY_HEX = re.compile(r"(?:0x)?[0-9A-Fa-f-]+\Z")
 _LEET_WORD = re.compile(r"[A-Za-z][013457@$]{1,2}[A-Za-z]")
+# Longer than any gap that a row allows, so that no order is made of two words.
+_BETWEEN = "\n........\n"
 # What has to be read in another way, in one search: long words, pairs of digits, single letters, digits among letters.
 _ODD = r"[A-Za-z0-9+/_-]{20,}={0,2}|(?:(?:\\x|0x|%)?[0-9A-Fa-f]{2}[ ,:-]?){12,}|\b(?:\w[ .*_|/-]{1,2}){6,}\w\b|[A-Za-z][013457@$]{1,2}[A-Za-z]"
 # How far an order can reach before one of its words, and how much is read in one go after it.
@@ -58,61 +66,77 @@ _MARKS = (*range(0x300, 0x370), *range(0x1AB0, 0x1B00), *range(0x1DC0, 0x1E00), 
 _LONGEST_ENCODED = 16_384
 
 
-@dataclass(frozen=True)
-class View:
-    """One reading: `plain` is what is searched; it stood in `raw`, from `at` on, or all of it within `whole`."""
+class Folded:
+    """The text in plain letters, and where each of them stood."""
 
-    plain: str
-    raw: str = ""
-    at: int = 0
-    whole: tuple[int, int] | None = None
+    def __init__(self, text: str) -> None:
+        self._raw = _ESCAPED_SPACE.sub("  ", text) if "\\" in text else text
+        self.plain = self._raw if self._raw.isascii() else self._raw.translate(_table())
+
+    @cached_property
+    def _places(self) -> list[int]:
+        table = _table()
+        return [at for at, char in enumerate(self._raw) if table.get(ord(char)) != ""]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        if self.whole:
-            return self.whole
-        start, end = start + self.at, end + self.at
-        return (_places(self.raw)[start], _places(self.raw)[end - 1] + 1) if self.raw else (start, end)
+        if len(self.plain) == len(self._raw):
+            return start, end
+        return self._places[start], self._places[end - 1] + 1
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of a folded text, read in another way that keeps every character in its place."""
+
+    plain: str
+    folded: Folded
+    at: int
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        return self.folded.span(start + self.at, end + self.at)
+
+
+class Pieces:
+    """Readings of words that are shorter than what they were made from, one after the other."""
+
+    def __init__(self, pieces: Sequence[tuple[str, tuple[int, int]]]) -> None:
+        self.plain = _BETWEEN.join(plain for plain, _ in pieces)
+        self._starts = list(accumulate((len(plain) + len(_BETWEEN) for plain, _ in pieces), initial=0))
+        self._spans = [span for _, span in pieces]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The whole of the words that this was made from; what lies inside cannot be pointed at."""
+        first, last = (bisect_right(self._starts, at) - 1 for at in (start, end - 1))
+        return self._spans[first][0], self._spans[min(last, len(self._spans) - 1)][1]
+
+
+View = Folded | Stretch | Pieces
 
 
 def views(text: str) -> Iterator[View]:
     """Every reading of the text, the plainest first."""
-    folded = _folded(text)
+    folded = Folded(text)
     yield folded
-    plain, leet_to = folded.plain, 0
+    plain, read_to, pieces = folded.plain, 0, list[tuple[str, tuple[int, int]]]()
     for hit in search(_ODD).finditer(plain.encode("ascii", errors="replace")):
         start, end = hit.start(), hit.end()
-        if (match := _WORD.match(plain, start)) or (match := _SPLIT_HEX.match(plain, start)):
-            yield from _decoded(match[0][:_LONGEST_ENCODED], whole=folded.span(start, match.end()))
-        elif match := _APART.match(plain, start):
-            yield View(_SEPARATOR.sub("", match[0]), whole=folded.span(start, match.end()))
-        if end > leet_to and _LEET_WORD.search(plain, start, end):
-            first, leet_to = max(start - _REACH, 0), end + _STRETCH
-            yield View(plain[first:leet_to].translate(_LEET), folded.raw, at=first)
+        if (match := _MADE.match(plain, start)) and (made := _unmade(match)):
+            pieces.append((made, folded.span(start, match.end())))
+        if end > read_to and _LEET_WORD.search(plain, start, end):
+            first, read_to = max(start - _REACH, 0), end + _STRETCH
+            yield Stretch(plain[first:read_to].translate(_LEET), folded, first)
+    if pieces:
+        yield Pieces(pieces)
 
 
-def _decoded(run: str, *, whole: tuple[int, int]) -> Iterator[View]:
-    if run.islower() and run.isidentifier():
-        return
-    digits = _NOT_HEX.sub("", run)
-    pairs = len(digits) * 2 > len(run) and not _ONLY_WORD.search(run)
-    if decoded := _from_hex(digits) if pairs else _from_base64(run):
-        yield View(_folded(decoded).plain, whole=whole)
-
-
-def _folded(text: str) -> View:
-    if "\\" in text:
-        text = _ESCAPED_SPACE.sub("  ", text)
-    if text.isascii():
-        return View(text)
-    plain = text.translate(_table())
-    return View(plain, "" if len(plain) == len(text) else text)
-
-
-@lru_cache(maxsize=1)
-def _places(raw: str) -> list[int]:
-    """Where each character stood that folding left."""
-    table = _table()
-    return [at for at, char in enumerate(raw) if table.get(ord(char)) != ""]
+def _unmade(match: re.Match[str]) -> str:
+    """What the word says: decoded, or with its letters together; nothing if it says nothing."""
+    run = match[0][:_LONGEST_ENCODED]
+    if match.lastgroup == "apart":
+        return _SEPARATOR.sub("", run)
+    if match.lastgroup == "pairs" or _ONLY_HEX.match(run):
+        return _from_hex(_NOT_HEX.sub("", run))
+    return "" if run.islower() else _from_base64(run)
 
 
 def _from_base64(run: str) -> str:
@@ -133,7 +157,7 @@ def _if_text(raw: bytes) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         return ""
-    return text if text.isprintable() or text.replace("\n", " ").replace("\t", " ").isprintable() else ""
+    return Folded(text).plain if text.isprintable() or _BREAKS.sub("", text).isprintable() else ""
 
 
 @cache
