@@ -19,10 +19,11 @@ from typing import NoReturn
 import pydantic
 
 from ringfence.inside import grants, warden
+from ringfence.inside.confined import filters_of
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order, read_order
 from ringfence.inside.serve import rehearse
-from ringfence.kernel import namespaces
+from ringfence.kernel import attempts, namespaces, trials
 
 MOST_ORDER_BYTES = 131_072
 MOST_DESCRIPTORS = 8
@@ -43,13 +44,16 @@ class _Warm(pydantic.BaseModel):
 
 def serve(control: socket.socket) -> NoReturn:
     """Answer orders until the host is gone."""
-    # The kernel reaps what dies here; nobody waits for a warden's status.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     if os.geteuid() == 0:
         os.setgroups([])
+    # A rehearsal of the namespaces runs beside the warming up, on another core where there is one.
+    rehearsal = attempts.begin(trials.whole_root, flags=JAIL_NAMESPACES)
     _warm_up()
+    lacking = rehearsal.end()
+    # The kernel reaps what dies here; nobody waits for a warden's status.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     life, life_held = os.pipe()
-    control.send(b"{}")
+    control.send(json.dumps({"lacking": lacking}).encode())
     while True:
         packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
         if not packet:
@@ -79,18 +83,19 @@ def _warm_up() -> None:
 def _obey(document: dict[str, object], *, descriptors: list[int], life: int, life_held: int) -> dict[str, str]:
     order = read_order(document)
     report, channel, *doors = descriptors
-    if (order.layout.stage_a, order.layout.stage_b) != filters(order.layout.binds).digests:
+    if (order.layout.stage_a, order.layout.stage_b) != filters_of(order.layout).digests:
         return {"refused": "the host's system call tables are not those of the jail"}
     gate, gate_held = os.pipe()
     granted: list[int] | None = None
     try:
         granted = grants.take_as_root(order) if os.geteuid() == 0 else None
-        pid = namespaces.clone(JAIL_NAMESPACES)
+        pid = namespaces.clone(JAIL_NAMESPACES if order.layout.posture == "full" else 0)
         if pid == 0:
             os.close(life_held)
             os.close(gate_held)
             warden.run(order, report=report, channel=channel, doors=doors, gate=gate, life=life, granted=granted)
-        _give_ids(pid, order)
+        if order.layout.posture == "full":
+            _give_ids(pid, order)
         os.write(gate_held, b"\1")
         return {}
     except OSError as failure:

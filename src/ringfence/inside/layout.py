@@ -95,6 +95,7 @@ class Layout:
     import_path: tuple[str, ...]
     stage_a: str
     stage_b: str
+    posture: Literal["full", "confined"] = "full"
     clients: tuple[str, ...] = ()
     granted: tuple[Granted, ...] = ()
 

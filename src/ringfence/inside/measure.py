@@ -87,7 +87,7 @@ TRIES: tuple[Try, ...] = (
 def measure() -> dict[str, Any]:
     """What each try came to, and what this process sees of itself."""
     return {
-        "tries": {one.name: _outcome(one.act) for one in TRIES},
+        "tries": {one.name: outcome(one.act) for one in TRIES},
         "pid": os.getpid(),
         "uid": os.getuid(),
         "processes": sorted(int(name) for name in os.listdir("/proc") if name.isdigit()),
@@ -98,7 +98,7 @@ def measure() -> dict[str, Any]:
     }
 
 
-def _outcome(act: Callable[[], object]) -> str:
+def outcome(act: Callable[[], object]) -> str:
     try:
         act()
     except OSError as failure:

@@ -28,6 +28,7 @@ from ringfence.inside.describe import documents
 from ringfence.inside.faults import describe_fault, fault_body, invalid_input
 from ringfence.inside.layout import Layout
 from ringfence.inside.measure import measure
+from ringfence.inside.measure_confined import measure_confined
 from ringfence.inside.rehearsal import ARGUMENTS, JOB, REHEARSAL
 
 _MOST_JOB_BYTES = 65_536
@@ -78,9 +79,15 @@ def _answer(
         case "describe":
             return wire.pack(wire.Kind.OUTPUT, json.dumps(documents(tools)).encode())
         case "measure":
-            return wire.pack(wire.Kind.OUTPUT, json.dumps(measure()).encode())
+            return wire.pack(wire.Kind.OUTPUT, json.dumps(_measured(layout)).encode())
         case unknown:
             raise wire.Malformed(f"there is no task `{unknown}`")
+
+
+def _measured(layout: Layout | None) -> dict[str, Any]:
+    if layout is not None and layout.posture == "confined":
+        return measure_confined(layout.landlock_version)
+    return measure()
 
 
 def _call(

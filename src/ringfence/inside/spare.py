@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from ringfence.contract.tool import Tool
-from ringfence.inside import serve, wire
+from ringfence.inside import confined, serve, wire
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout
@@ -29,7 +29,7 @@ _OVER_CPU_STATUS = 128 + signal.SIGXCPU
 _SAME_ID = namespaces.IdMap(inside=INNER_ID, outside=INNER_ID)
 
 
-def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int], loop: bool) -> NoReturn:
+def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int], loop: bool, warden: int) -> NoReturn:
     """Confine, say so, serve one job, end; the descriptors are channel, what is printed, doors of control groups."""
     status = 1
     channel, printed, *doors = descriptors
@@ -39,7 +39,12 @@ def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int]
         os.dup2(channel, CHANNEL)
         os.dup2(printed, 1)
         os.dup2(printed, 2)
-        _confine(layout)
+        if layout.posture == "confined":
+            confined.bind_spare(
+                layout, warden=warden, resources=resource_limits(layout.bounds), kept=(0, 1, 2, CHANNEL)
+            )
+        else:
+            _confine(layout)
         serve.rehearse()
         event_loop = asyncio.new_event_loop() if loop else None
         wire.send(CHANNEL, wire.pack(wire.Kind.READY))

@@ -7,20 +7,20 @@ Never: runs tool code, or outlives the fork server.
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import socket
 import struct
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Literal, NoReturn
 
-from ringfence.inside import root, zygote
+from ringfence.inside import confined, root, zygote
 from ringfence.inside.layout import INNER_ID, Order
 from ringfence.kernel import cgroups, limits, namespaces
 
 HELLO, FAILED, ENDED = b"H", b"F", b"E"
 RECORD = struct.Struct("!ciiqqq")
-_ZYGOTE = 2
 _MOST_TEXT = 1000
 
 
@@ -40,20 +40,24 @@ def run(
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for door in doors:
             cgroups.enter(door)
-        _build(order, gate=gate, life=life, granted=granted)
-        if os.fork() == 0:
+        if order.layout.posture == "confined":
+            confined.build(order, life=life)
+        else:
+            _build(order, gate=gate, life=life, granted=granted)
+        here, born = os.getpid(), os.fork()
+        if born == 0:
             reports.close()
-            zygote.run(order, channel=channel)
+            zygote.run(order, channel=channel, warden=here)
         limits.close_all_except((0, 1, 2, report))
         limits.set_no_new_privileges()
         limits.drop_capabilities()
         reports.send(HELLO)
-        _watch(reports)
+        _watch(reports, zygote=born, posture=order.layout.posture)
     except BaseException as failure:
         reports.send(FAILED + f"{type(failure).__name__}: {failure}".encode()[:_MOST_TEXT])
         raise
     finally:
-        os._exit(1)
+        _end(order.layout.posture, status=1)
 
 
 def _build(order: Order, *, gate: int, life: int, granted: Sequence[int] | None) -> None:
@@ -72,18 +76,33 @@ def _build(order: Order, *, gate: int, life: int, granted: Sequence[int] | None)
     namespaces.bring_loopback_up()
 
 
-def _watch(reports: socket.socket) -> NoReturn:
+def _watch(reports: socket.socket, *, zygote: int, posture: Literal["full", "confined"]) -> NoReturn:
     while True:
-        pid, status, used = os.wait4(-1, 0)
-        reports.send(
-            RECORD.pack(
-                ENDED,
-                pid,
-                status,
-                round(used.ru_utime * 1_000_000),
-                round(used.ru_stime * 1_000_000),
-                used.ru_maxrss * 1024,
-            )
-        )
-        if pid == _ZYGOTE:
-            os._exit(0)
+        if posture == "confined":
+            confined.wait_for_news()
+        for pid, status, used in _ended(posture):
+            reports.send(_record(pid, status=status, used=used))
+            if pid == zygote:
+                _end(posture, status=0)
+
+
+def _ended(posture: Literal["full", "confined"]) -> Iterator[tuple[int, int, resource.struct_rusage]]:
+    """Who ended: in the full posture the next one, waited for; in the confined one all there are, since a signal may
+    stand for several."""
+    if posture == "full":
+        yield os.wait4(-1, 0)
+        return
+    while (found := confined.next_ended()) is not None:
+        yield found
+
+
+def _end(posture: Literal["full", "confined"], *, status: int) -> NoReturn:
+    """A pid namespace ends with this process; without one, whatever was born here is ended first."""
+    if posture == "confined":
+        confined.end_descendants()
+    os._exit(status)
+
+
+def _record(pid: int, *, status: int, used: resource.struct_rusage) -> bytes:
+    user, system = round(used.ru_utime * 1_000_000), round(used.ru_stime * 1_000_000)
+    return RECORD.pack(ENDED, pid, status, user, system, used.ru_maxrss * 1024)

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from ringfence.contract.tool import Tool
-from ringfence.inside import spare, wire
+from ringfence.inside import confined, spare, wire
 from ringfence.inside.describe import tools_of
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import SPARE_FLAGS, filters
@@ -37,14 +37,14 @@ _OPEN_FILES = 256
 _MOST_DESCRIPTORS = 8
 
 
-def run(order: Order, *, channel: int) -> NoReturn:
+def run(order: Order, *, channel: int, warden: int) -> NoReturn:
     """Confine, let the posture be measured, import, then bear spares until the host is gone."""
     control = socket.socket(fileno=_move(channel))
     try:
-        _confine(order.layout)
-        spare.prepare(order.layout)
+        layout = _confine(order, warden=warden)
+        spare.prepare(layout)
         wire.send(_CONTROL, wire.pack(wire.Kind.READY))
-        requests = iter(lambda: _bear(control, layout=order.layout, tools={}, loop=False), IMPORT)
+        requests = iter(lambda: _bear(control, layout=layout, tools={}, loop=False, warden=warden), IMPORT)
         deque(requests, maxlen=0)
         renew_in_children()
         tools = _import(order.module)
@@ -52,7 +52,7 @@ def run(order: Order, *, channel: int) -> NoReturn:
         wire.send(_CONTROL, wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints).encode()))
         loop = _any_coroutine(tools)
         while True:
-            _bear(control, layout=order.layout, tools=tools, loop=loop)
+            _bear(control, layout=layout, tools=tools, loop=loop, warden=warden)
     except BaseException as failure:  # an import can raise anything, and the host must hear of it
         wire.send(_CONTROL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
     finally:
@@ -65,10 +65,12 @@ def _move(channel: int) -> int:
     return _CONTROL
 
 
-def _confine(layout: Layout) -> None:
+def _confine(order: Order, *, warden: int) -> Layout:
+    """Give up what import-time code must not have; the layout that the spares are to hold."""
+    layout = order.layout if order.layout.posture == "full" else confined.widened(order)
     os.environ.clear()
     os.environ.update(layout.environment)
-    sys.path[:] = [SOURCE_FOLDER, *layout.import_path]
+    sys.path[:] = [SOURCE_FOLDER if layout.posture == "full" else order.source, *layout.import_path]
     sys.argv[:] = ["tool"]
     os.chdir("/")
     bounds = layout.bounds
@@ -81,9 +83,13 @@ def _confine(layout: Layout) -> None:
         (resource.RLIMIT_CPU, max(_CPU_SECONDS, bounds.cpu_seconds + 1)),
     ):
         resource.setrlimit(kind, (value, value))
+    if layout.posture == "confined":
+        confined.bind_zygote(layout, warden=warden)
+        return layout
     limits.set_no_new_privileges()
     limits.drop_capabilities()
     seccomp.install(filters(layout.binds).stage_a)
+    return layout
 
 
 def _import(module: str) -> dict[str, Tool]:
@@ -100,14 +106,16 @@ def _any_coroutine(tools: Mapping[str, Tool]) -> bool:
     return any(inspect.iscoroutinefunction(each.function) for each in made if each is not None)
 
 
-def _bear(control: socket.socket, *, layout: Layout, tools: Mapping[str, Tool], loop: bool) -> bytes:
+def _bear(control: socket.socket, *, layout: Layout, tools: Mapping[str, Tool], loop: bool, warden: int) -> bytes:
     """Wait for a request; fork a spare if it is for one."""
     request, descriptors, _, _ = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
     if not request:
         os._exit(0)
     if request == SPARE:
-        if namespaces.clone(SPARE_FLAGS) == 0:
-            spare.run(layout, tools, descriptors=descriptors, loop=loop)
+        if layout.posture == "confined":
+            layout = confined.with_allowance(layout, control=_CONTROL)
+        if namespaces.clone(SPARE_FLAGS if layout.posture == "full" else confined.SPARE_FLAGS) == 0:
+            spare.run(layout, tools, descriptors=descriptors, loop=loop, warden=warden)
         for descriptor in descriptors:
             os.close(descriptor)
     return request

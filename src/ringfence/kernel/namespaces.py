@@ -108,7 +108,12 @@ def set_dumpable(state: Literal["dumpable", "hidden"]) -> None:
 
 def die_with_parent() -> None:
     """Be killed when the parent ends; a change of uid forgets this, so it comes after `become`."""
-    call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    hear_of_parents_end(signal.SIGKILL)
+
+
+def hear_of_parents_end(number: signal.Signals) -> None:
+    """Get this signal when the parent ends."""
+    call("prctl", _PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
 def adopt_orphans() -> None:

@@ -6,16 +6,14 @@ version number or a file's presence, or changes the process that asks.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ringfence.errors import RingfenceError
-from ringfence.kernel import cgroups, landlock, namespaces
+from ringfence.kernel import cgroups, landlock
+from ringfence.kernel.attempts import attempt
 from ringfence.kernel.remedies import remedies_for
-from ringfence.kernel.trials import INSIDE, POSTURES, TRIALS, Posture
+from ringfence.kernel.trials import POSTURES, TRIALS, Posture
 
-_FAILED_WITHOUT_NUMBER = 255
 _COUNTED = "use is counted and bounded for a call's whole tree, and not for each process alone"
 
 
@@ -74,56 +72,6 @@ def probe() -> KernelOffer:
         for trial in TRIALS
     )
     return KernelOffer(landlock_version=_landlock_version(), findings=(*tried, *_control_groups()))
-
-
-def attempt(mechanism: Callable[[], object], *, flags: int) -> str | None:
-    """Why a mechanism does not work in a child with these namespaces; None where it does."""
-    gate, held = os.pipe()
-    try:
-        pid = namespaces.clone(flags)
-        if pid == 0:
-            os.close(held)
-            _exit_with(mechanism, gate=gate)
-        if flags & namespaces.NEW_USER:
-            _give_ids(pid)
-    except (OSError, RingfenceError) as failure:
-        return str(failure)
-    finally:
-        # The child goes on when the last end is closed, with ids or without: then it fails by itself.
-        os.close(gate)
-        os.close(held)
-    return _why(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-
-
-def _give_ids(pid: int) -> None:
-    uid = namespaces.IdMap(inside=INSIDE, outside=os.geteuid())
-    gid = namespaces.IdMap(inside=INSIDE, outside=os.getegid())
-    try:
-        namespaces.write_maps(pid, uid=uid, gid=gid, setgroups="deny")
-    except OSError:
-        os.kill(pid, 9)
-        os.waitpid(pid, 0)
-        raise
-
-
-def _exit_with(mechanism: Callable[[], object], *, gate: int) -> None:
-    code = _FAILED_WITHOUT_NUMBER
-    try:
-        os.read(gate, 1)
-        mechanism()
-        code = 0
-    except OSError as failure:
-        code = failure.errno or _FAILED_WITHOUT_NUMBER
-    finally:
-        os._exit(code)
-
-
-def _why(code: int) -> str | None:
-    if code == 0:
-        return None
-    if code < 0:
-        return f"the kernel killed the trial with signal {-code}"
-    return "the trial failed" if code == _FAILED_WITHOUT_NUMBER else os.strerror(code).lower()
 
 
 def _landlock_version() -> int:

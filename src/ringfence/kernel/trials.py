@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ringfence.kernel import landlock, limits, mounts, namespaces, seccomp
+from ringfence.kernel.attempts import INSIDE
 from ringfence.kernel.syscalls import NUMBERS, call
 
 Posture = Literal["full", "confined"]
@@ -26,7 +27,6 @@ _NONE: tuple[Posture, ...] = ()
 _RESOLVE_BENEATH = 0x08
 _OPEN_HOW_BYTES = 24
 _EXIT_CALLS = (NUMBERS["exit"], NUMBERS["exit_group"])
-INSIDE = 1000
 _PLACE = "/tmp"  # noqa: S108  every system has it; what is mounted there is gone with the trial's namespace
 
 
@@ -77,6 +77,16 @@ def _move() -> None:
 def _new_root() -> None:
     _move()
     mounts.enter_root(_PLACE)
+
+
+def whole_root() -> None:
+    """All that a jail's root and a call in it need, in the order in which they are made."""
+    _move()
+    os.mkdir(f"{_PLACE}/proc")
+    # Only who sees a whole /proc may mount one, so it comes before the old root goes.
+    mounts.mount_proc(f"{_PLACE}/proc")
+    mounts.enter_root(_PLACE)
+    _nested()
 
 
 def _map_owners() -> None:

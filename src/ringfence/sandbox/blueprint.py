@@ -75,7 +75,7 @@ class Blueprint:
 
     layout: Layout
     wall_seconds: float
-    posture: Literal["full"] = "full"
+    posture: Literal["full", "confined"] = "full"
 
     def document(self) -> dict[str, Any]:
         return {"posture": self.posture, "wall_seconds": self.wall_seconds, "layout": self.layout.document()}

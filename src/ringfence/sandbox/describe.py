@@ -80,6 +80,8 @@ class Describer:
             installation=self._pool.installation,
             landlock_version=landlock.version(),
         )
+        await self._pool.find_out()
+        blueprint = self._pool.fit(blueprint, kinds=(), demands="confined")
         request = Request(
             agent=AGENT, source=snapshot.digest, blueprint=blueprint, frames=job_frames("describe"), contract=None
         )

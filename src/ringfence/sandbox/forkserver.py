@@ -34,6 +34,7 @@ class ForkServer:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(control.fileno(), self._answered)
         self._gone = False
+        self.lacking: str | None = None
 
     @classmethod
     async def start(cls, installation: Installation) -> ForkServer:
@@ -54,10 +55,11 @@ class ForkServer:
         ours.send(json.dumps(installation.import_path).encode())
         server = cls(process, control=ours)
         try:
-            await asyncio.wait_for(server._expect(), timeout=_START_SECONDS)
+            hello = await asyncio.wait_for(server._expect(), timeout=_START_SECONDS)
         except (TimeoutError, CallRefused):
             await server.close()
             raise _unusable("the fork server did not start") from None
+        server.lacking = hello["lacking"]
         return server
 
     @property

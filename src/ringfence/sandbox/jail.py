@@ -29,13 +29,13 @@ from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.processes import Held, settle
 from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, ready_pid, sender
 from ringfence.sandbox.spares import Spares, answer_of
+from ringfence.sandbox.walls import walls_of
 from ringfence.sandbox.watch import private_bytes, watch_memory
 
 _BUILD_SECONDS = 30.0
 _MOST_CALLS = 10_000
 _MOST_REPORT = 4_096
 _MOST_FINGERPRINTS = 1 << 20
-_ZYGOTE = 2
 _MEASURE_BYTES = 65_536
 
 
@@ -90,7 +90,14 @@ class Jail:
         )
         self._zygote: Sighting | None = None
         self._opened: Opened | None = None
-        self._spares = Spares(self._control, check=self._check, groups=self._groups)
+        self._walls = walls_of(order)
+        self._spares = Spares(
+            self._control,
+            check=self._check,
+            groups=self._groups,
+            allowance=self._walls.allowance,
+            inner_pid=self._as_the_warden_counts,
+        )
         self._calls = 0
         self.last_used = time.monotonic()
 
@@ -134,7 +141,7 @@ class Jail:
         fingerprints = await self._import()
         self._opened = Opened(
             posture=Posture(
-                level="full",
+                level=self._walls.level,
                 inside=inside,
                 inside_digest=posture.inside_digest(inside),
                 controllers=tuple(sorted(self._setting.hierarchy.folders)),
@@ -163,7 +170,7 @@ class Jail:
         self._spares.close(CallFailed("the jail was closed", code="cancelled"))
         self._let_theirs_go()
         if self._warden is not None:
-            self._warden.kill()
+            self._walls.end(self._warden)
             await self._warden.ended()
             self._warden.let_go()
         self._loop.remove_reader(self._report)
@@ -180,7 +187,7 @@ class Jail:
             raise CallRefused(f"the jail could not be confined: {failure}", code="posture_insufficient") from None
         seen = posture.sight(pid)
         warden = _settled(self._warden).pid
-        posture.check_zygote(seen, baseline=self._setting.baseline, warden=warden, uid=self._order.uid)
+        self._walls.check_zygote(seen, baseline=self._setting.baseline, warden=warden)
         if group is not None and not group.holds(pid):
             raise CallRefused("a zygote is outside its control group", code="posture_insufficient")
         self._zygote = seen
@@ -198,8 +205,7 @@ class Jail:
                 f"the jail could not be measured: {said.fault or said.frame}", code="posture_insufficient"
             )
         measured = parse_json(said.frame[1], size=_MEASURE_BYTES)
-        layout = self._order.layout
-        posture.judge_inside(measured, environment=dict(layout.environment), granted=layout.writable())
+        self._walls.judge(measured)
         return dict(measured)
 
     async def _import(self) -> Mapping[str, str]:
@@ -216,24 +222,24 @@ class Jail:
     def _check(self, pid: int) -> Sighting:
         seen, warden = posture.sight(pid), _settled(self._warden)
         try:
-            posture.check_spare(
-                seen,
-                baseline=self._setting.baseline,
-                warden=warden.pid,
-                uid=self._order.uid,
-                zygote=_settled(self._zygote),
+            self._walls.check_spare(
+                seen, baseline=self._setting.baseline, warden=warden.pid, zygote=_settled(self._zygote)
             )
         except CallRefused:
             # Its import took a wall down, so nothing that came of it goes on.
-            warden.kill()
+            self._walls.end(warden)
             raise
         except Exception as failure:
             if isinstance(failure, OSError):
                 raise
-            warden.kill()
+            self._walls.end(warden)
             message = f"a spare could not be checked: {type(failure).__name__}"
             raise CallRefused(message, code="posture_insufficient") from failure
         return seen
+
+    def _as_the_warden_counts(self, seen: Sighting) -> int:
+        """The pid by which the warden tells of a process: the one in the namespace that it shares with the zygote."""
+        return seen.status.pids[len(_settled(self._zygote).status.pids) - 1]
 
     def _reported(self) -> None:
         try:
@@ -251,7 +257,8 @@ class Jail:
     def _ended(self, message: bytes) -> None:
         _, pid, status, user, system, peak = RECORD.unpack(message)
         record = Record(status=status, cpu_seconds=(user + system) / 1_000_000, peak_memory_bytes=peak)
-        if pid == _ZYGOTE:
+        # Until it was seen there is nobody else.
+        if self._zygote is None or pid == self._zygote.status.pids[-1]:
             self._gone(f"the process that imported the tool ended with status {status}")
         else:
             self._spares.ended(pid, record)

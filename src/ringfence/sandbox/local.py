@@ -1,7 +1,7 @@
 """The local jail as a sandbox: a fresh kernel-enforced process for every call.
 
 Takes: jobs of kind `python`.  Gives: raw output, with what the host saw of the very process that served.
-Never: runs a tool whose contract differs from the registered one, or below the full posture.
+Never: runs a tool whose contract differs from the registered one, or below the posture that is demanded.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
 from ringfence.inside.layout import Granted
 from ringfence.kernel import landlock
 from ringfence.sandbox.blueprint import SERVED, Blueprint, compile_blueprint
+from ringfence.sandbox.confining import PostureName, demanded
 from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.frames import job_frames
@@ -29,7 +30,10 @@ _MOST_BLUEPRINTS = 1_024
 
 
 class LocalProcessSandbox:
-    """Serves Python tools in namespaces, Landlock and seccomp of this machine; each agent has its own workspace."""
+    """Serves Python tools in namespaces, Landlock and seccomp of this machine; each agent has its own workspace.
+
+    `least` is the posture below which nothing runs; a tool can demand more.
+    """
 
     name = "local"
     serves: frozenset[Kind] = SERVED
@@ -41,11 +45,13 @@ class LocalProcessSandbox:
         environment: Mapping[str, str] | None = None,
         workspaces: Mapping[str, str] | None = None,
         floor: Floor | None = None,
+        least: PostureName = "confined",
     ) -> None:
         self._pool = pool
         self._environment = dict(environment or {})
         self._workspaces = dict(workspaces or {})
         self._floor = floor or Floor()
+        self._least: PostureName = least
         self._blueprints: dict[Any, Blueprint] = {}
         self._writes = Writes()
 
@@ -75,10 +81,11 @@ class LocalProcessSandbox:
     def blueprint(self, job: Job) -> Blueprint:
         """What the kernel will hold for this job, with its files as they are on disk now."""
         granted = self._granted(job)
-        key = (job.grant, job.limits, granted)
+        demands = demanded(self._least, job.tool.tool.posture)
+        key = (job.grant, job.limits, granted, demands, self._pool.lacking)
         found = self._blueprints.get(key)
         if found is None:
-            found = compile_blueprint(
+            compiled = compile_blueprint(
                 job.grant,
                 limits=job.limits,
                 environment=self._environment,
@@ -86,6 +93,7 @@ class LocalProcessSandbox:
                 landlock_version=landlock.version(),
                 granted=granted,
             )
+            found = self._pool.fit(compiled, kinds=job.grant.kinds, demands=demands)
             self._remember(key, found)
         return found
 
@@ -104,6 +112,7 @@ class LocalProcessSandbox:
         return resolve_files(files, workspace=workspace, floor=self._floor)
 
     async def _run(self, job: Job) -> RawOutput:
+        await self._pool.find_out()
         refused = self.refusal(job)
         if refused is not None:
             raise refused

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from ringfence.errors import CallRefused
 from ringfence.inside.layout import Order
 from ringfence.kernel import cgroups
 from ringfence.sandbox.blueprint import Blueprint
+from ringfence.sandbox.confining import PostureName, fitted
 from ringfence.sandbox.exchange import Said
+from ringfence.sandbox.exposed import Exposed
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.groups import sweep
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import Installation, this_installation
 from ringfence.sandbox.jail import Jail, Setting, build_jail
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
-from ringfence.sandbox.snapshot import Snapshots
+from ringfence.sandbox.snapshot import Snapshot, Snapshots
 from ringfence.sandbox.spares import answer_of
 from ringfence.sandbox.turns import Turns
 
@@ -87,6 +90,7 @@ class Pool:
         self._identities = identities or Identities()
         self._turns = Turns(running=self._bounds.running, waiting=self._bounds.waiting)
         self._hierarchy = cgroups.find()
+        self._exposed = Exposed()
         self._setting: Setting | None = None
         self._starting = asyncio.Lock()
         self._jails: dict[Key, Jail] = {}
@@ -112,6 +116,20 @@ class Pool:
                     spares=self._bounds.spares,
                 )
             return self._setting
+
+    @property
+    def lacking(self) -> str | None:
+        """Why this machine has no namespaces; None where it has them, or nobody has tried yet."""
+        return self._setting.server.lacking if self._setting else None
+
+    async def find_out(self) -> None:
+        """Have the fork server try what this machine has, unless that is known."""
+        if self._setting is None:
+            await self.warm()
+
+    def fit(self, blueprint: Blueprint, *, kinds: Collection[str], demands: PostureName) -> Blueprint:
+        """The blueprint as this machine can hold it, by what is known so far."""
+        return fitted(blueprint, kinds=kinds, demands=demands, lacking=self.lacking, hierarchy=self._hierarchy)
 
     async def serve(self, request: Request) -> Served:
         """One call: wait for a turn, find or build the jail, hand over the job, hear the answer."""
@@ -160,13 +178,15 @@ class Pool:
         if self._setting is not None:
             await self._setting.server.close()
             self._setting = None
+        self._exposed.close()
 
     async def _build(self, key: Key, *, blueprint: Blueprint) -> Jail:
         snapshot = self._snapshots.find(key.source)
         setting = await self.warm()
         await self._make_room()
         uid, gid = self._identities.lend()
-        order = Order(layout=blueprint.layout, source=str(snapshot.folder), module=snapshot.module, uid=uid, gid=gid)
+        source = self._source(snapshot, posture=blueprint.posture)
+        order = Order(layout=blueprint.layout, source=str(source), module=snapshot.module, uid=uid, gid=gid)
         try:
             jail = await build_jail(order, setting=setting)
         except BaseException:
@@ -177,6 +197,11 @@ class Pool:
             raise CallRefused("the sandbox is closed", code="cancelled")
         self._jails[key] = jail
         return jail
+
+    def _source(self, snapshot: Snapshot, *, posture: PostureName) -> Path:
+        if posture == "confined" and os.geteuid() == 0:
+            return self._exposed.folder(snapshot.folder, digest=snapshot.digest)
+        return snapshot.folder
 
     def _built(self, key: Key, building: asyncio.Task[Jail]) -> None:
         self._building.pop(key, None)

@@ -70,7 +70,7 @@ class Sighting:
 class Posture:
     """What one jail was seen to enforce."""
 
-    level: Literal["full"]
+    level: Literal["full", "confined"]
     inside: Mapping[str, Any]
     controllers: tuple[str, ...]
     zygote: Sighting

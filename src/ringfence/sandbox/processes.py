@@ -19,10 +19,17 @@ class Held:
 
     def kill(self) -> None:
         """SIGKILL; a process that is gone already is as dead as wanted."""
+        self._signal(signal.SIGKILL)
+
+    def ask_to_end(self) -> None:
+        """SIGTERM, to a process of Ringfence's own that has something to do before it ends."""
+        self._signal(signal.SIGTERM)
+
+    def _signal(self, number: signal.Signals) -> None:
         if self._descriptor is None:
             return
         try:
-            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+            signal.pidfd_send_signal(self._descriptor, number)
         except ProcessLookupError:
             self.let_go()
 

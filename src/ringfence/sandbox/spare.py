@@ -60,7 +60,7 @@ class Spare:
         return False
 
 
-def request(control: socket.socket, *, doors: Sequence[int]) -> Ends:
+def request(control: socket.socket, *, doors: Sequence[int], allowance: bytes) -> Ends:
     """Ask a zygote for a spare that enters these groups; OSError where it is gone or does not listen."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     printed, printed_theirs = os.pipe2(os.O_CLOEXEC)
@@ -69,7 +69,7 @@ def request(control: socket.socket, *, doors: Sequence[int]) -> Ends:
         os.set_blocking(printed, False)
         # Before the other end leaves: the kernel stamps only what is sent after this.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        socket.send_fds(control, [SPARE], [theirs.fileno(), printed_theirs, *doors])
+        socket.send_fds(control, [SPARE + allowance], [theirs.fileno(), printed_theirs, *doors])
     except OSError:
         ours.close()
         os.close(printed)

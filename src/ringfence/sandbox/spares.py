@@ -30,12 +30,16 @@ class Spares:
         *,
         check: Callable[[int], Sighting],
         groups: Groups,
+        allowance: Callable[[], bytes],
+        inner_pid: Callable[[Sighting], int],
     ) -> None:
         self._control = control
         # One, for the measuring; tool code must be imported before more of them make sense.
         self._most = 1
         self._check = check
         self._groups = groups
+        self._allowance = allowance
+        self._inner_pid = inner_pid
         self._loop = asyncio.get_running_loop()
         self._asked: dict[Ends, Lent | None] = {}
         self._ready: deque[Spare] = deque()
@@ -87,7 +91,7 @@ class Spares:
         group = self._groups.lend()
         try:
             with open_doors(group) as doors:
-                ends = request(self._control, doors=doors)
+                ends = request(self._control, doors=doors, allowance=self._allowance())
         except OSError as failure:
             self.close(CallFailed(f"the jail no longer makes processes: {failure.strerror}", code="protocol_error"))
             return
@@ -163,7 +167,7 @@ class Spares:
     def _admit(self, ends: Ends, *, group: Lent | None) -> Spare:
         pid = ready_pid(ends.channel)
         seen = self._check(pid)
-        inner_pid = seen.status.pids[-2]
+        inner_pid = self._inner_pid(seen)
         if inner_pid in self._living:
             raise NotReady("one process says twice that it is ready")
         if group is not None and not group.holds(pid):

@@ -1,0 +1,156 @@
+"""A jail without namespaces: Landlock for files, seccomp for everything else, and a warden that ends all it bore.
+
+Takes: an order with the posture `confined`.  Gives: the steps by which warden, zygote and spare confine themselves.
+Never: mounts, or goes on when a step fails.
+
+Without a pid namespace nothing ends by itself: every process here dies with the warden, the warden adopts whatever is
+orphaned, and before it ends it stops and kills its children until there are none.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import resource
+import select
+import signal
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+from ringfence.inside.filters import Filters, filters
+from ringfence.inside.layout import Layout, Order, Rule
+from ringfence.kernel import allowlist_confined, landlock, limits, namespaces, seccomp
+
+SPARE_FLAGS = allowlist_confined.SPARE_FLAGS
+ALLOWANCE = struct.Struct("!I")
+WARDEN_SIGNALS = frozenset({signal.SIGTERM, signal.SIGCHLD})
+
+
+@functools.cache
+def confined_filters(version: int) -> Filters:
+    """The filters of a confined jail at this Landlock version."""
+    return Filters(
+        stage_a=seccomp.encode(seccomp.compile_table(allowlist_confined.stage_a(version))),
+        stage_b=seccomp.encode(seccomp.compile_table(allowlist_confined.stage_b(version))),
+    )
+
+
+def filters_of(layout: Layout) -> Filters:
+    """The filters that hold in a jail of this layout, whatever its posture."""
+    return confined_filters(layout.landlock_version) if layout.posture == "confined" else filters(layout.binds)
+
+
+def build(order: Order, *, life: int) -> None:
+    """What makes a process a warden: ids that own nothing, orphans of its own, an end with the fork server's."""
+    namespaces.become(order.uid, gid=order.gid)
+    namespaces.set_dumpable("hidden")
+    namespaces.adopt_orphans()
+    signal.pthread_sigmask(signal.SIG_BLOCK, WARDEN_SIGNALS)
+    namespaces.hear_of_parents_end(signal.SIGTERM)
+    # A parent that died before the line above sends no signal; its end of this pipe is closed then.
+    if select.select([life], [], [], 0)[0]:
+        raise OSError("the fork server is gone")
+    os.setsid()
+    require_reach(order)
+
+
+def require_reach(order: Order) -> None:
+    """Refuse where the jail's own user cannot read what its tools need."""
+    for path in (order.source, *(rule.path for rule in order.layout.rules)):
+        if not os.access(path, os.R_OK):
+            raise OSError(
+                f"`{path}` is not readable by the jail's own user: give every user a way to it, or run Ringfence as "
+                "an ordinary user"
+            )
+
+
+def widened(order: Order) -> Layout:
+    """The layout with the tool's own source among its rules."""
+    source = Rule(path=order.source, rights=landlock.READ)
+    return replace(order.layout, rules=(*order.layout.rules, source))
+
+
+def bind_zygote(layout: Layout, *, warden: int) -> None:
+    """Everything that import-time code must not do, given up before it runs."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, WARDEN_SIGNALS)
+    _die_with(warden)
+    limits.set_no_new_privileges()
+    _restrict(layout)
+    limits.drop_capabilities()
+    seccomp.install(confined_filters(layout.landlock_version).stage_a)
+
+
+def bind_spare(layout: Layout, *, warden: int, resources: limits.ResourceLimits, kept: tuple[int, ...]) -> None:
+    """What a call gives up beyond its zygote: a Landlock domain of its own, so that siblings are out of reach."""
+    _die_with(warden)
+    namespaces.set_dumpable("hidden")
+    limits.apply(resources)
+    _restrict(layout)
+    limits.drop_capabilities()
+    limits.close_all_except(kept)
+    seccomp.install(confined_filters(layout.landlock_version).stage_b)
+
+
+def with_allowance(layout: Layout, *, control: int) -> Layout:
+    """The layout with the process limit that the host names for this one spare.
+
+    The kernel counts processes by user, and without a user namespace others of that user are among them.
+    """
+    (processes,) = ALLOWANCE.unpack(os.read(control, ALLOWANCE.size))
+    return replace(layout, bounds=replace(layout.bounds, processes=processes))
+
+
+def wait_for_news() -> None:
+    """Until a child ends; an order to end is obeyed at once, and never returns."""
+    told = signal.sigwaitinfo(WARDEN_SIGNALS)
+    if told.si_signo == signal.SIGTERM:
+        end_descendants()
+        os._exit(0)
+
+
+def next_ended() -> tuple[int, int, resource.struct_rusage] | None:
+    """A child that has ended and was not told of yet; None where there is none."""
+    try:
+        pid, status, used = os.wait4(-1, os.WNOHANG)
+    except ChildProcessError:
+        return None
+    return (pid, status, used) if pid else None
+
+
+def end_descendants() -> None:
+    """Kill every descendant and reap it; none can fork while it is stopped."""
+    _stop_all()
+    while True:
+        for pid in _children():
+            os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _stop_all() -> None:
+    stopped: frozenset[int] = frozenset()
+    while fresh := _children() - stopped:
+        for pid in fresh:
+            os.kill(pid, signal.SIGSTOP)
+        stopped |= fresh
+
+
+def _children() -> frozenset[int]:
+    """Own children, ended ones that nobody has waited for among them; so no number here can have a new owner."""
+    return frozenset(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()))
+
+
+def _restrict(layout: Layout) -> None:
+    with landlock.Ruleset(version=layout.landlock_version) as rules:
+        for rule in layout.rules:
+            rules.allow(rule.path, rights=rule.rights)
+        rules.restrict_self()
+
+
+def _die_with(warden: int) -> None:
+    namespaces.die_with_parent()
+    if os.getppid() != warden:
+        raise OSError("the warden is gone")

@@ -1,0 +1,92 @@
+"""Tries, in a process confined without namespaces, what such a jail must refuse, and tells what the kernel said.
+
+Takes: nothing.  Gives: the outcome of each try, by name.  Never: judges; the host compares with what is required.
+
+Every path here is one that the user itself could open, so that a refusal is the jail's and not the file's mode.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from typing import Any
+
+from ringfence.inside.layout import SCRATCH
+from ringfence.inside.measure import TRIES, Try, outcome
+from ringfence.kernel.closures import TRUNCATE_SINCE
+from ringfence.kernel.namespaces import NEW_USER, SAME_PARENT, flags_register
+from ringfence.kernel.syscalls import call
+
+_E = errno
+_MOST_DESCRIPTORS = 4096
+_EVERYBODYS = "/etc/passwd"
+_READABLE = "/dev/null"
+
+
+def _fresh() -> str:
+    """A name that nobody has, in the folder that everybody may write to."""
+    return f"{SCRATCH}/ringfence-{os.getpid()}"
+
+
+def _make(path: str) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _bare_truncation() -> None:
+    os.close(os.open(_READABLE, os.O_RDONLY | os.O_TRUNC))
+
+
+_BY_A_FILTER = tuple(one for one in TRIES if one.mechanism == "seccomp")
+
+CONFINED_TRIES: tuple[Try, ...] = (
+    Try("read outside", "landlock", lambda: os.open(_EVERYBODYS, os.O_RDONLY), (_E.EACCES,)),
+    Try("list the root", "landlock", lambda: os.listdir("/"), (_E.EACCES,)),
+    Try("list processes", "landlock", lambda: os.listdir("/proc"), (_E.EACCES,)),
+    Try("read own status", "landlock", lambda: os.open("/proc/self/status", os.O_RDONLY), (_E.EACCES,)),
+    Try("kernel settings", "landlock", lambda: os.open("/proc/sys/kernel/ostype", os.O_RDONLY), (_E.EACCES,)),
+    Try("make a file", "landlock", lambda: _make(_fresh()), (_E.EACCES,)),
+    Try("make a folder", "landlock", lambda: os.mkdir(_fresh()), (_E.EACCES,)),
+    Try("make a link", "landlock", lambda: os.symlink("/", _fresh()), (_E.EACCES,)),
+    Try("change a mode", "seccomp", lambda: os.chmod(_READABLE, 0o600), (_E.EPERM,)),
+    Try("change times", "seccomp", lambda: os.utime(_READABLE), (_E.EPERM,)),
+    Try("read attributes", "seccomp", lambda: os.listxattr(_EVERYBODYS), (_E.ENOTSUP,)),
+    Try("signal the warden", "landlock or seccomp", lambda: os.kill(os.getppid(), 0), (_E.EPERM,)),
+    Try("another spare", "seccomp", lambda: call("clone", flags_register(SAME_PARENT), 0, 0, 0, 0), (_E.EPERM,)),
+    Try("namespace", "seccomp", lambda: call("clone", flags_register(NEW_USER), 0, 0, 0, 0), (_E.EPERM,)),
+    Try("outlive the warden", "seccomp", lambda: call("prctl", 1, 0, 0, 0, 0), (_E.EPERM,)),
+    Try("vsock", "seccomp", lambda: socket.socket(socket.AF_VSOCK), (_E.EPERM,)),
+    *_BY_A_FILTER,
+)  # fmt: skip
+
+# Only where Landlock itself cannot refuse them.
+BELOW_TRUNCATE: tuple[Try, ...] = (
+    Try("truncate by name", "seccomp", lambda: os.truncate(_READABLE, 0), (_E.EPERM,)),
+    Try("truncate while opening", "seccomp", _bare_truncation, (_E.EPERM,)),
+    Try("open with hidden flags", "seccomp", lambda: call("openat2", -100, b"/dev/null", bytes(24), 24), (_E.ENOSYS,)),
+)  # fmt: skip
+
+
+def tries_for(version: int) -> tuple[Try, ...]:
+    """What must be refused at this Landlock version."""
+    return (*CONFINED_TRIES, *(BELOW_TRUNCATE if version < TRUNCATE_SINCE else ()))
+
+
+def measure_confined(version: int) -> dict[str, Any]:
+    """What each try came to, and what this process sees of itself."""
+    return {
+        "tries": {one.name: outcome(one.act) for one in tries_for(version)},
+        "uids": sorted({*os.getresuid(), *os.getresgid()}),
+        "groups": os.getgroups(),
+        "descriptors": [number for number in range(_MOST_DESCRIPTORS) if _is_open(number)],
+        "environment": sorted(os.environ),
+        "landlock": version,
+    }
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,83 @@
+"""A blueprint for a machine without namespaces: the same grant, held by Landlock and seccomp alone.
+
+Takes: a blueprint of the full posture, and what the tool and the configuration demand.  Gives: a blueprint that this
+machine can hold, or a refusal.  Never: serves below what is demanded, or a need that it cannot hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Literal
+
+from ringfence.errors import CallRefused
+from ringfence.inside.confined import confined_filters
+from ringfence.inside.layout import Layout, Rule
+from ringfence.kernel import cgroups, landlock
+from ringfence.sandbox.blueprint import Blueprint
+
+PostureName = Literal["full", "confined"]
+
+# Variables that point to what a confined jail does not have.
+_NO_SCRATCH = frozenset({"TMPDIR", "HOME"})
+_REMEDY = "`ringfence doctor` says what is missing and how to get it"
+
+
+def demanded(*by: PostureName) -> PostureName:
+    """The strictest of what everybody demands."""
+    return "full" if "full" in by else "confined"
+
+
+def fitted(
+    blueprint: Blueprint,
+    *,
+    kinds: Collection[str],
+    demands: PostureName,
+    lacking: str | None,
+    hierarchy: cgroups.Hierarchy,
+) -> Blueprint:
+    """The blueprint for this machine; `lacking` is why it has no namespaces, and None where it has."""
+    if lacking is None:
+        return blueprint
+    if demands == "full":
+        message = f"the posture `full` is required, and this machine has `confined` alone: {lacking}"
+        raise CallRefused(message, code="posture_insufficient", remedy=_REMEDY)
+    _require_enforceable(kinds, hierarchy=hierarchy)
+    return confine(blueprint)
+
+
+def confine(blueprint: Blueprint) -> Blueprint:
+    """The same without namespaces: what was mounted is a rule, and what only a mount could give is not there."""
+    layout = blueprint.layout
+    filters = confined_filters(layout.landlock_version)
+    stage_a, stage_b = filters.digests
+    bounds = replace(layout.bounds, scratch_bytes=0, scratch_inodes=0)
+    confined = replace(
+        layout,
+        posture="confined",
+        mounts=(),
+        devices=(),
+        links=(),
+        files=(),
+        rules=_rules(layout),
+        bounds=bounds,
+        environment=tuple(pair for pair in layout.environment if pair[0] not in _NO_SCRATCH),
+        stage_a=stage_a,
+        stage_b=stage_b,
+    )
+    return replace(blueprint, layout=confined, posture="confined")
+
+
+def _rules(layout: Layout) -> tuple[Rule, ...]:
+    read = (Rule(path=mount.path, rights=landlock.READ) for mount in layout.mounts)
+    return (*read, *(Rule(path=path, rights=landlock.USE_DEVICE) for path in layout.devices))
+
+
+def _require_enforceable(kinds: Collection[str], *, hierarchy: cgroups.Hierarchy) -> None:
+    if "processes" in kinds and not hierarchy.folders:
+        message = "without a pid namespace or a control group nothing ends all that a tool with `processes` starts"
+        raise CallRefused(message, code="not_enforceable", remedy=_REMEDY)
+    if kinds:
+        listed = ", ".join(f"`{kind}`" for kind in sorted(kinds))
+        message = f"the posture `confined` has no backend for {listed}"
+        raise CallRefused(message, code="not_enforceable", remedy=_REMEDY)
