@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.architecture import removals_channels, removals_files, removals_pins, removals_power
+from tests.architecture import (
+    removals_channels,
+    removals_files,
+    removals_floor,
+    removals_jail,
+    removals_pins,
+    removals_power,
+)
 
 SPINE = "tests/acceptance/spine"
 
@@ -304,7 +311,14 @@ _SPINE_GUARDS: tuple[Removal, ...] = (
     ),
 )
 
-_TABLES = (removals_channels.ROWS, removals_power.ROWS, removals_pins.ROWS, removals_files.ROWS)
+_TABLES = (
+    removals_channels.ROWS,
+    removals_power.ROWS,
+    removals_pins.ROWS,
+    removals_jail.ROWS,
+    removals_floor.ROWS,
+    removals_files.ROWS,
+)
 
 REMOVALS = _SPINE_GUARDS + tuple(
     Removal(id=id_, file=file, find=find, put=put, tests=tests)

@@ -54,7 +54,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "VIEW-3",
         "agents/profile.py",
-        "self.network.intersect(binding.network)",
+        "self.network.narrowed_by(binding.network)",
         "binding.network",
         (f"{_ACTING}no_category_is_wider_on_a_binding",),
     ),

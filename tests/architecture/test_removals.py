@@ -25,7 +25,11 @@ def run(tests: tuple[str, ...], *, source: Path) -> subprocess.CompletedProcess[
     """The named tests, against this source."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment = {**inherited, "PYTHONPATH": os.pathsep.join([str(source), str(ROOT)])}
-    options = ["-q", "-x", "--noconftest", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=line"]
+    # What holds for a whole run, and its summary, stands above the folder of the tests and is not loaded.
+    beneath = os.path.commonpath([ROOT / Path(test.partition("::")[0]).parent for test in tests])
+    options = ["-q", "-x", f"--confcutdir={beneath}", "--no-header", "--tb=line"]
+    # Plugins that no named test needs; to load Hypothesis's takes longer than most tests.
+    options += [f"-pno:{plugin}" for plugin in ("cacheprovider", "xdist", "hypothesispytest", "anyio")]
     command = [sys.executable, "-m", "pytest", *options, *tests]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
@@ -39,10 +43,10 @@ def without(removal: Removal, *, folder: Path) -> Path:
     return copy
 
 
-def test_the_table_has_a_guard_for_most_of_the_spine() -> None:
+def test_the_tables_have_a_guard_for_nearly_everything_that_is_promised() -> None:
     ids = {removal.id for removal in REMOVALS}
     assert ids <= {row.id for row in LIVE}
-    assert len(ids) >= 24
+    assert len(ids) >= 55
 
 
 @pytest.mark.parametrize("removal", REMOVALS, ids=NAMES)

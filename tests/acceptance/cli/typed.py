@@ -16,6 +16,8 @@ from typing import Any
 
 PROGRAM = str(Path(sys.executable).parent / "ringfence")
 ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "HOME": os.environ.get("HOME", "/")}
+if "PYTHONPATH" in os.environ:  # the source that the tests themselves run on
+    ENVIRONMENT["PYTHONPATH"] = os.environ["PYTHONPATH"]
 
 
 @dataclass(frozen=True, kw_only=True)
