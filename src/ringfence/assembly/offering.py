@@ -89,6 +89,7 @@ def _configured(config: Config, pool: Pool) -> Sandbox:
         environment=passed_on,
         workspaces={name: agent.workspace for name, agent in config.agents.items()},
         floor=floor_of(config),
+        least=config.sandbox.posture,
     )
 
 

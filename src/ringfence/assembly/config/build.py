@@ -136,6 +136,7 @@ def _secret(secret: Values, *, root: Path) -> SecretPlace:
 def _sandbox(sandbox: Values) -> SandboxChoice:
     return SandboxChoice(
         kind=sandbox["kind"],
+        posture=sandbox["posture"],
         env=tuple(sandbox["env"]),
         limits=Limits(**sandbox["limits"]),
         spares=sandbox["pool"]["spares"],

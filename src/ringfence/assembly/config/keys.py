@@ -17,6 +17,7 @@ from ringfence.policy.decision import Decision
 ROLES = ("approver", "operator", "viewer")
 MODES = ("enforce", "shadow")
 SANDBOXES = ("deny", "local")
+POSTURES = ("full", "confined")
 CODE_CHANGES = ("record", "strict")
 _DECISIONS = tuple(decision.word for decision in Decision)
 _MOST = float(SAFE_INTEGER)
@@ -194,9 +195,11 @@ POOL = Record(
     keys={"spares": Key(shape=Number(least=0, most=64), means="jails kept ready for the next call", default=4)}
 )
 
+_LEAST = "the least posture in which tools run; a tool can require more"
 SANDBOX = Record(keys={
     "kind": Key(shape=Word(choices=SANDBOXES), means="`deny` runs nothing", default="deny"),
     "env": _list(texts.VARIABLE, "environment variables that tools see"),
+    "posture": Key(shape=Word(choices=POSTURES), means=_LEAST, default="confined"),
     "limits": _section(LIMITS, "the most that one call may use; a tool can ask for less"),
     "pool": _section(POOL, "how jails are kept ready"),
 })  # fmt: skip

@@ -46,6 +46,7 @@ class SandboxChoice:
     env: tuple[str, ...]
     limits: Limits
     spares: int
+    posture: Literal["full", "confined"] = "confined"
 
 
 @dataclass(frozen=True, kw_only=True)
