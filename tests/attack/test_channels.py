@@ -59,7 +59,7 @@ def opened(settings: dict[str, Any]) -> Any:
 
 @pytest.mark.req("VIEW-2", "VIEW-3")
 @pytest.mark.parametrize("name", GUESSES)
-async def test_a_tool_of_another_channel_is_no_tool_in_any_spelling(tmp_path: Path, name: str) -> None:
+async def test_141_a_tool_of_another_channel_is_no_tool_in_any_spelling(tmp_path: Path, name: str) -> None:
     async with opened(two_channels(tmp_path)) as house:
         assert_waiting(await house.call("pay", {"to": "x", "amount": 1}, binding="chat:staff"))
         tried = assert_refused(
@@ -74,7 +74,7 @@ async def test_a_tool_of_another_channel_is_no_tool_in_any_spelling(tmp_path: Pa
 
 @pytest.mark.req("VIEW-3", "VIEW-7", "CON-3")
 @pytest.mark.parametrize("word", ["binding", "channel", "instance", "account", "credential", "_binding", "x-binding"])
-async def test_a_binding_or_account_in_the_arguments_is_no_argument(tmp_path: Path, word: str) -> None:
+async def test_142_a_binding_or_account_in_the_arguments_is_no_argument(tmp_path: Path, word: str) -> None:
     async with opened(two_channels(tmp_path)) as house:
         assert_refused(
             await house.call("echo", {"text": "x", word: "chat:staff"}, binding="chat:public"), "input_invalid"
@@ -89,7 +89,7 @@ async def test_a_binding_or_account_in_the_arguments_is_no_argument(tmp_path: Pa
 @pytest.mark.parametrize(
     "name", ["chat:*", "*", "chat:public,chat:staff", "CHAT:STAFF", "chat:staff\0", "chat:ｓtaff", ":staff", ""]
 )  # fmt: skip
-async def test_a_session_opens_on_no_binding_but_the_agents_own(tmp_path: Path, name: str) -> None:
+async def test_142_a_session_opens_on_no_binding_but_the_agents_own(tmp_path: Path, name: str) -> None:
     async with opened(two_channels(tmp_path)) as house:
         with pytest.raises(Misuse):
             house.session(binding=name)
@@ -97,7 +97,7 @@ async def test_a_session_opens_on_no_binding_but_the_agents_own(tmp_path: Path, 
 
 
 @pytest.mark.req("VIEW-3", "VIEW-7")
-async def test_another_agents_binding_is_not_ones_own(tmp_path: Path) -> None:
+async def test_142_another_agents_binding_is_not_ones_own(tmp_path: Path) -> None:
     settings = config(tmp_path, agents={"ana": AGENT, "ben": {**AGENT, **bound("chat:staff")}})
     settings["accounts"] = accounts("chat:staff", agents=["ben"])
     async with opened(settings) as house:
@@ -115,7 +115,7 @@ async def test_another_agents_binding_is_not_ones_own(tmp_path: Path) -> None:
         "eve@staff.example\x00@customers.example", "eve@customers.example\n\neve@staff.example", "EVE@STAFF.EXAMPLE",
     ],
 )  # fmt: skip
-async def test_a_recipient_of_another_channel_is_reached_by_no_trick(tmp_path: Path, to: str) -> None:
+async def test_142_a_recipient_of_another_channel_is_reached_by_no_trick(tmp_path: Path, to: str) -> None:
     async with opened(two_channels(tmp_path)) as house:
         assert_completed(await house.call("send_mail", {"to": "eve@staff.example"}, binding="chat:staff"))
         assert_completed(await house.call("send_mail", {"to": "x@customers.example"}, binding="chat:public"))
@@ -124,7 +124,7 @@ async def test_a_recipient_of_another_channel_is_reached_by_no_trick(tmp_path: P
 
 
 @pytest.mark.req("VIEW-3")
-async def test_a_session_does_not_change_its_channel(tmp_path: Path) -> None:
+async def test_142_a_session_does_not_change_its_channel(tmp_path: Path) -> None:
     async with opened(two_channels(tmp_path)) as house:
         assert_completed(await house.call("echo", {"text": "x"}, id="s1", binding="chat:public"))
         with pytest.raises(Misuse, match="belongs to another"):
@@ -159,7 +159,7 @@ agents:
         ("{file: chat.key}", "{file: ../chat.key}", "climbs"),
     ],
 )
-def test_a_file_that_would_bind_twice_or_as_somebody_else_is_not_loaded(
+def test_157_a_file_that_would_bind_twice_or_as_somebody_else_is_not_loaded(
     tmp_path: Path, old: str, new: str, said: str
 ) -> None:
     file, key = tmp_path / "ringfence.yaml", tmp_path / "chat.key"
@@ -175,7 +175,7 @@ def test_a_file_that_would_bind_twice_or_as_somebody_else_is_not_loaded(
 
 @pytest.mark.req("VIEW-7")
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644, 0o666, 0o777])
-def test_a_credential_that_others_can_open_is_not_loaded(tmp_path: Path, mode: int) -> None:
+def test_157_a_credential_that_others_can_open_is_not_loaded(tmp_path: Path, mode: int) -> None:
     file, key = tmp_path / "ringfence.yaml", tmp_path / "chat.key"
     file.write_text(FILE)
     key.write_text("0123456789")

@@ -18,7 +18,7 @@ GUESSES = [
 
 
 @pytest.mark.parametrize("name", GUESSES)
-async def test_every_spelling_of_a_hidden_tool_is_no_tool(tmp_path: Path, name: str) -> None:
+async def test_141_every_spelling_of_a_hidden_tool_is_no_tool(tmp_path: Path, name: str) -> None:
     agents = {"ana": {**AGENT, "allowed_tools": ["echo"]}, "ben": AGENT}
     async with open_house(config(tmp_path, agents=agents)) as house:
         assert_waiting(await house.call("pay", {"to": "x", "amount": 1}, agent="ben"))  # the control: ben can see it
@@ -28,14 +28,14 @@ async def test_every_spelling_of_a_hidden_tool_is_no_tool(tmp_path: Path, name: 
     assert {**outcome.as_dict(), "invocation_id": ""} == {**never.as_dict(), "invocation_id": ""}
 
 
-async def test_a_name_that_claims_to_equal_a_hidden_or_a_visible_one_is_read_for_what_it_spells(tmp_path: Path) -> None:
+async def test_141_a_name_that_claims_to_equal_another_is_read_for_what_it_spells(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         assert_refused(await house.call(SlyText("nothing"), {"to": "x", "amount": 1}), "tool_not_found")
         assert_completed(await house.call(SlyText("echo"), {"text": "x"}))
     assert house.ran == ["echo"]
 
 
-async def test_a_refused_name_is_kept_short_and_printable(tmp_path: Path) -> None:
+async def test_141_a_refused_name_is_kept_short_and_printable(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         assert_refused(await house.call("\x1b]0;evil\x07" + "x" * 100_000, {}), "tool_not_found")
         (proposed,) = await house.events("tool_proposed")
