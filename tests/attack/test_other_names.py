@@ -44,7 +44,7 @@ async def test_142_a_rule_about_a_binding_is_not_dodged_by_the_model(tmp_path: P
 
 
 @pytest.mark.req("IDM-1")
-async def test_142_a_key_of_another_agent_is_a_key_of_its_own(tmp_path: Path) -> None:
+async def test_142_and_169_a_key_of_another_agent_is_a_key_of_its_own(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agents={"ana": AGENT, "ben": AGENT})) as house:
         await house.session(agent="ana").call("note", {"text": "x"}, idempotency_key="k")
         theirs = house.sandbox.jobs[0].idempotency_key
@@ -54,7 +54,7 @@ async def test_142_a_key_of_another_agent_is_a_key_of_its_own(tmp_path: Path) ->
 
 
 @pytest.mark.req("APR-3", "VIEW-2")
-async def test_169_a_session_cannot_be_taken_over_by_its_id(tmp_path: Path) -> None:
+async def test_142_a_session_cannot_be_taken_over_by_its_id(tmp_path: Path) -> None:
     async with open_house(config(tmp_path, agents={"ana": AGENT, "ben": AGENT})) as house:
         assert_waiting(await house.call("pay", {"to": "x", "amount": 1}, id="s1"))
         for thief in ({"agent": "ben"}, {"user": "mallory"}, {"user": None}):
