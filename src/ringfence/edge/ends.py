@@ -29,7 +29,11 @@ class End(Protocol):
     async def write(self, content: bytes) -> None: ...
 
     async def finish(self) -> None:
-        """Say that nothing more will be written."""
+        """Say that nothing more will be written, and go on reading."""
+        ...
+
+    async def end(self) -> None:
+        """Have everything written arrive, then say that this was all."""
         ...
 
     def close(self) -> None: ...
@@ -51,6 +55,8 @@ class SocketEnd:
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
 
+    end = finish
+
     def close(self) -> None:
         self.socket.close()
 
@@ -71,6 +77,11 @@ class StreamEnd:
     async def finish(self) -> None:
         """TLS has no half of an end; whoever reads to the end closes."""
 
+    async def end(self) -> None:
+        self._writer.close()
+        with suppress(OSError):
+            await self._writer.wait_closed()
+
     def close(self) -> None:
         self._writer.transport.abort()
 
@@ -83,7 +94,7 @@ async def pump(source: End, sink: End, *, tally: Tally, pipes: Pipes) -> None:
     while content := await source.read():
         tally(len(content))
         await sink.write(content)
-    await sink.finish()
+    await sink.end()
 
 
 def reset(plain: socket.socket) -> None:

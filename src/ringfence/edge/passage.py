@@ -79,7 +79,10 @@ class CallPassage:
             task.add_done_callback(self._over)
 
     def _over(self, task: asyncio.Task[None]) -> None:
-        reset(self._open.pop(task))
+        made = self._open.pop(task)
+        if task.cancelled():
+            reset(made)
+        made.close()
         if not task.cancelled() and (failure := task.exception()) is not None:
             self.ledger.refused("protocol_error", f"the edge broke off a connection: {type(failure).__name__}")
 
@@ -90,3 +93,4 @@ class CallPassage:
         except (Closed, Exhausted) as refusal:
             code = refusal.code if isinstance(refusal, Closed) else "host_not_allowed"
             self.ledger.refused(code, str(refusal))
+            reset(made)
