@@ -170,7 +170,7 @@ def _row(grant: StandingGrant, **more: str) -> dict[str, str]:
         "tool": bounds.tool,
         "when": _when(grant),
         "uses": f"{grant.uses} of {bounds.max_uses}",
-        "expires": f"{bounds.expires_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        "expires (UTC)": f"{bounds.expires_at.astimezone(UTC):%Y-%m-%d %H:%M}",
         "signed by": ", ".join(grant.signed_by),
         **more,
     }
