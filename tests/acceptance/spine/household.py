@@ -200,6 +200,3 @@ def assert_refused(outcome: Outcome, code: str) -> Refused:
 def assert_waiting(outcome: Outcome) -> Waiting:
     assert isinstance(outcome, Waiting), outcome
     return outcome
-
-
-completed, refused, waiting = assert_completed, assert_refused, assert_waiting
