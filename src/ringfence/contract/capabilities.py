@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from ringfence.contract import hosts as host_patterns
 from ringfence.contract.hosts import HostPattern
+from ringfence.contract.interpreters import interpreter
 from ringfence.contract.paths import beneath, relative_path
 from ringfence.errors import DeclarationRefused
 
@@ -219,6 +220,11 @@ class Processes:
 
     def intersect(self, other: Processes) -> Processes:
         return Processes(*(binary for binary in self.binaries if binary in other.binaries))
+
+    def interpreters(self) -> tuple[tuple[str, str], ...]:
+        """The binaries that run whatever they are told to, each with the reason."""
+        found = ((binary, interpreter(binary)) for binary in self.binaries)
+        return tuple((binary, reason) for binary, reason in found if reason is not None)
 
     def document(self) -> dict[str, Any]:
         return {"kind": self.kind, "binaries": list(self.binaries)}

@@ -130,6 +130,9 @@ def _needs_problem(tool: Tool) -> str | None:
     for need in tool.needs:
         if need.is_empty:
             return f"need `{need.kind}` lists nothing, and an empty list allows nothing"
+        if isinstance(need, Processes) and tool.safety is Safety.READ:
+            for binary, reason in need.interpreters():
+                return f"binary `{binary}` {reason}, so the tool is at least of class `write`"
     return None
 
 

@@ -24,3 +24,7 @@ def tools_of(module: ModuleType) -> dict[str, Tool]:
 
 def documents(tools: Mapping[str, Tool]) -> list[dict[str, Any]]:
     return [tool.document() for tool in tools.values()]
+
+
+def fingerprints(tools: Mapping[str, Tool]) -> dict[str, str]:
+    return {name: tool.fingerprint for name, tool in tools.items()}

@@ -40,10 +40,10 @@ class Row:
 
 
 _CLONE_THREAD, _CLONE_PTRACE, _CLONE_VFORK = 0x1_0000, 0x2000, 0x4000
-_EVERY_NAMESPACE = NEW_MOUNTS | NEW_HOSTNAME | NEW_IPC | NEW_USER | NEW_PIDS | NEW_NETWORK | NEW_CGROUP | NEW_TIME
+EVERY_NAMESPACE = NEW_MOUNTS | NEW_HOSTNAME | NEW_IPC | NEW_USER | NEW_PIDS | NEW_NETWORK | NEW_CGROUP | NEW_TIME
 _A_THREAD = Masked(
     argument=0,
-    mask=_CLONE_THREAD | _CLONE_PTRACE | _CLONE_VFORK | SAME_PARENT | _EVERY_NAMESPACE,
+    mask=_CLONE_THREAD | _CLONE_PTRACE | _CLONE_VFORK | SAME_PARENT | EVERY_NAMESPACE,
     value=_CLONE_THREAD,
 )
 
@@ -282,15 +282,17 @@ MAKING_SPARES: tuple[Row, ...] = (
 )  # fmt: skip
 
 
-def stage_b() -> dict[int, Outcome]:
-    """What a tool may do while it serves a call."""
-    return _by_number(SERVING)
+def stage_b(extra: Iterable[Row] = ()) -> dict[int, Outcome]:
+    """What a tool may do while it serves a call; `extra` rows come with what was granted."""
+    return _by_number((*SERVING, *extra))
 
 
 FRESH_MOUNTS = (SCRATCH_FLAGS, PROC_FLAGS)
 
 
-def stage_a(*, clone_flags: int, mount_flags: tuple[int, ...] = FRESH_MOUNTS) -> dict[int, Outcome]:
+def stage_a(
+    *, clone_flags: int, mount_flags: tuple[int, ...] = FRESH_MOUNTS, extra: Iterable[Row] = ()
+) -> dict[int, Outcome]:
     """What a zygote may do: stage B, and making spares with exactly these clone flags and kinds of mount."""
     exact = OneOf(argument=0, values=(flags_register(clone_flags),))
     making = Row(
@@ -301,7 +303,17 @@ def stage_a(*, clone_flags: int, mount_flags: tuple[int, ...] = FRESH_MOUNTS) ->
         "a spare's fresh scratch and /proc, by their exact flags: no move or remount",
         ArgumentCheck(alternatives=((OneOf(argument=3, values=mount_flags),),)),
     )
-    return _by_number(SERVING) | _by_number((*MAKING_SPARES, making, mounting))
+    return _either(_by_number((*SERVING, *MAKING_SPARES, making, mounting)), _by_number(extra))
+
+
+def _either(table: dict[int, Outcome], extra: dict[int, Outcome]) -> dict[int, Outcome]:
+    """Both tables: what either allows is allowed."""
+    both = table | extra
+    for number in table.keys() & extra.keys():
+        one, other = table[number], extra[number]
+        if isinstance(one, ArgumentCheck) and isinstance(other, ArgumentCheck):
+            both[number] = ArgumentCheck(alternatives=one.alternatives + other.alternatives)
+    return both
 
 
 def _by_number(rows: Iterable[Row]) -> dict[int, Outcome]:

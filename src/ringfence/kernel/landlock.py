@@ -75,6 +75,7 @@ def mask(*names: str) -> int:
 
 
 READ = mask("read_file", "read_dir")
+RUN = mask("read_file", "execute")
 READ_AND_EXECUTE = READ | mask("execute")
 USE_DEVICE = mask("read_file", "write_file")
 EVERYTHING_BUT_EXECUTE = sum(right.bit for right in RIGHTS if right.kind is _F) & ~mask("execute")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import struct
 from enum import IntFlag
+from typing import Literal
 
 from ringfence.kernel.syscalls import call
 
@@ -35,7 +36,7 @@ FOR_WRITING = Attribute.NO_SETUID | Attribute.NO_DEVICES | Attribute.NO_EXECUTE
 
 # mount(2) spells the first four attributes with the same bits; a filter can therefore admit these exact values.
 SCRATCH_FLAGS = int(Attribute.NO_SETUID | Attribute.NO_DEVICES)
-PROC_FLAGS = int(Attribute.NO_SETUID | Attribute.NO_DEVICES | Attribute.NO_EXECUTE)
+NO_CODE_FLAGS = PROC_FLAGS = int(Attribute.NO_SETUID | Attribute.NO_DEVICES | Attribute.NO_EXECUTE)
 
 _AT_FDCWD = -100
 _AT_EMPTY_PATH = 0x1000
@@ -98,10 +99,13 @@ def attach_at(tree: int, *, place: int) -> None:
     call("move_mount", tree, b"", place, b"", _MOVE_MOUNT_F_EMPTY_PATH | _MOVE_MOUNT_T_EMPTY_PATH)
 
 
-def mount_scratch(target: str, *, size_bytes: int, inodes: int, mode: int = 0o755) -> None:
-    """A fresh memory file system, bounded in bytes and in files."""
+def mount_scratch(
+    target: str, *, size_bytes: int, inodes: int, mode: int = 0o755, code: Literal["allowed", "refused"] = "allowed"
+) -> None:
+    """A fresh memory file system, bounded in bytes and in files; where code is refused, nothing there can be run."""
     options = f"size={size_bytes},nr_inodes={inodes},mode={mode:o}"
-    call("mount", b"scratch", os.fsencode(target), b"tmpfs", SCRATCH_FLAGS, options.encode())
+    flags = SCRATCH_FLAGS if code == "allowed" else NO_CODE_FLAGS
+    call("mount", b"scratch", os.fsencode(target), b"tmpfs", flags, options.encode())
 
 
 def bind_again(descriptor: int, *, target: str) -> None:

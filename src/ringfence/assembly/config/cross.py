@@ -12,6 +12,7 @@ from typing import Any, cast
 from ringfence.assembly.config.plain import INVALID, is_mapping
 from ringfence.assembly.config.problems import KeyPath, Report, shown
 from ringfence.assembly.config.suggest import did_you_mean
+from ringfence.contract.interpreters import interpreter
 from ringfence.contract.patterns import glob
 
 Values = Mapping[str, Any]
@@ -51,6 +52,11 @@ def _agents(values: Values, *, report: Report) -> None:
             if secret not in section(values, "secrets"):
                 where = (*path, "secrets", "allow", at)
                 report.warn(where, "no such secret under `secrets`, so tools that need it are not available")
+        for at, binary in usable(section(section(agent, "processes"), "allow")):
+            if (reason := interpreter(binary)) is not None:
+                report.warn(
+                    (*path, "processes", "allow", at), f"`{shown(binary)}` {reason}: it can do more than its name"
+                )
 
 
 def _known(name: Any, *, values: Values, kind: str, path: KeyPath, report: Report) -> None:

@@ -1,0 +1,50 @@
+"""Programs that lie among the libraries: a loader could be told to run them, so that a jail with programs hides them.
+
+Takes: folders that a jail maps code from.  Gives: the paths of programs in them.  Never: opens a file that nobody may
+execute, follows a link, or looks twice in one process.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+
+from ringfence.sandbox.elf import HEAD_BYTES, read_head
+
+_SHARED = ".so"
+# Never code of the processor's, and most of what lies in such folders.
+_TEXTS = (".py", ".pyc", ".pyi", ".h", ".txt", ".js", ".json", ".md", ".pm", ".a", ".o", ".html", ".yaml")
+
+
+@functools.cache
+def programs_in(folder: str) -> tuple[str, ...]:
+    """Every ELF program in and below a folder, but for shared libraries that can also be started."""
+    return tuple(sorted(path for path in _executable(folder) if _is_program(path)))
+
+
+def _executable(folder: str) -> Iterator[str]:
+    folders = [folder]
+    while folders:
+        try:
+            entries = list(os.scandir(folders.pop()))
+        except OSError:
+            # What cannot be listed here cannot be listed in a jail either.
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            elif not entry.name.endswith(_TEXTS) and entry.is_file(follow_symlinks=False):
+                if entry.stat(follow_symlinks=False).st_mode & 0o111:
+                    yield entry.path
+
+
+def _is_program(path: str) -> bool:
+    if _SHARED in os.path.basename(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            head = read_head(file.read(HEAD_BYTES))
+    except OSError:
+        return False
+    return head.program and not head.script

@@ -1,0 +1,62 @@
+"""A call's whole tree is counted: what its children use is the call's own use, whether or not the kernel adds it up.
+
+Takes: an exchange that has begun, and what its processes may use together.  Gives: nothing; it ends the call.
+Never: counts a process that is not the call's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+
+from ringfence.kernel import proc
+from ringfence.sandbox.exchange import Exchange
+from ringfence.sandbox.watch import private_bytes
+
+_SECONDS = 0.05
+_TICKS = os.sysconf("SC_CLK_TCK")
+_USER, _SYSTEM, _USER_OF_CHILDREN, _SYSTEM_OF_CHILDREN = 11, 12, 13, 14
+_MOST = 4_096
+
+
+def watch_tree(exchange: Exchange, *, memory: int | None, cpu_seconds: float) -> None:
+    """Look at the tree now and then until its call is over; `memory` only where no control group counts it."""
+    asyncio.get_running_loop().call_later(_SECONDS, _look, exchange, memory, cpu_seconds)
+
+
+def members(pid: int) -> Iterator[int]:
+    """A process and all that descend from it, as far as they are still there."""
+    waiting = [pid]
+    for _ in range(_MOST):
+        if not waiting:
+            return
+        one = waiting.pop()
+        yield one
+        try:
+            tasks = os.listdir(f"/proc/{one}/task")
+            children = [proc.read(f"/proc/{one}/task/{task}/children").split() for task in tasks]
+        except OSError:
+            continue
+        waiting += [int(child) for born in children for child in born]
+
+
+def cpu_of(pid: int) -> float:
+    """What a process used, and its children that are gone; 0 where it is gone itself."""
+    try:
+        fields = proc.read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(int(fields[at]) for at in (_USER, _SYSTEM, _USER_OF_CHILDREN, _SYSTEM_OF_CHILDREN)) / _TICKS
+
+
+def _look(exchange: Exchange, memory: int | None, cpu_seconds: float) -> None:
+    if exchange.over.done():
+        return
+    tree = list(members(exchange.spare.process.pid))
+    if memory is not None and sum(map(private_bytes, tree)) > memory:
+        exchange.stop("memory_limit", f"the tool and its programs used more than {memory} bytes of memory")
+    elif sum(map(cpu_of, tree)) > cpu_seconds:
+        exchange.stop("cpu_limit", f"the tool and its programs used more than {cpu_seconds} seconds of CPU time")
+    else:
+        watch_tree(exchange, memory=memory, cpu_seconds=cpu_seconds)
