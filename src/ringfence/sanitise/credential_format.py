@@ -22,13 +22,14 @@ _BLANK = re.compile("<([hdlu]?)([0-9]+)>")
 
 
 class Format(NamedTuple):
-    """One spelling: `pattern` is read alike by RE2 and by `re`, and has no group; the rest of its last word goes too."""
+    """One spelling: `pattern` has no group and begins with what is rare; `before` stands in front of it. The rest of the last word goes too."""
 
     id: str
     reason: str
     pattern: str
     found: str
     passed: str
+    before: str = ""
 
 
 def written_out(example: str) -> str:

@@ -3,7 +3,7 @@
 Takes: text.  Gives: edits that replace tokens, keys and passwords, by their own spelling or by their place.
 Never: replaces a marker; looks at a text in more than linear time.
 
-RE2 searches the whole text for every row at once; only what it finds is looked at row by row. It sees one byte for each
+RE2 searches the whole text for how any row begins; only what it finds is looked at row by row. It sees one byte for each
 character, since no row holds anything but ASCII, so positions need no translation.
 
 INVARIANT: what is replaced ends where no letter or digit follows, and a value never touches a bracket. So what stands beside a
@@ -23,7 +23,7 @@ from ringfence.sanitise.credential_format import Format
 from ringfence.sanitise.credential_shapes import PRIVATE_KEY
 from ringfence.sanitise.edits import Edit
 from ringfence.sanitise.randomness import is_drawn, is_placeholder
-from ringfence.sanitise.search import search
+from ringfence.sanitise.search import openings, search, without_counting
 
 FORMATS: tuple[Format, ...] = (
     *credential_shapes.FORMATS,
@@ -39,6 +39,8 @@ _KEY_LINES = re.compile(r"(?:(?:\s|\\[rn])*[A-Za-z0-9+/=]{16,}){0,400}")
 _WORD = re.compile(r"\w*", re.ASCII)
 _LONGEST_KEY = 32_768
 _LONG = 16
+# Longer first parts of a token are not known.
+_FURTHEST_BACK = 4_096
 
 
 def redacted(text: str) -> Sequence[Edit]:
@@ -50,17 +52,29 @@ def redacted(text: str) -> Sequence[Edit]:
 
 
 def _spelled(text: str, seen: bytes) -> Iterator[Edit]:
-    end = 0
-    for hit in search(_ANY_FORMAT).finditer(seen):
-        if hit.start() >= end and (match := _rows().match(text, hit.start())):
-            name = FORMATS[int((match.lastgroup or "_0")[1:])].id
-            end = _end_of_word(text, _end_of_key(text, match.end()) if name == PRIVATE_KEY else match.end())
-            yield _edit(match.start(), end, name)
+    at = 0
+    while hit := next(search(openings(_ANY_FORMAT)).finditer(seen, at), None):
+        match = _rows().match(text, hit.start())
+        row = FORMATS[int((match.lastgroup or "_0")[1:])] if match else None
+        if match is None or row is None or (start := _begin(row, text, match.start(), after=at)) is None:
+            at = hit.start() + 1
+            continue
+        end = _end_of_key(text, match.end()) if row.id == PRIVATE_KEY else match.end()
+        at = _end_of_word(text, end)
+        yield _edit(start, at, row.id)
+
+
+def _begin(row: Format, text: str, start: int, *, after: int) -> int | None:
+    """Where the spelling begins, with what has to stand before it; nothing if that does not."""
+    if not row.before:
+        return start
+    before = _before(row.before).search(text, max(after, start - _FURTHEST_BACK), start)
+    return before.start() if before else None
 
 
 def _placed(text: str, seen: bytes, *, taken: Sequence[Edit]) -> Iterator[Edit]:
     starts = [edit.start for edit in taken]
-    for hit in search(_ANY_CONTEXT).finditer(seen):
+    for hit in search(without_counting(_ANY_CONTEXT)).finditer(seen):
         match = _places().match(text, hit.start())
         if match is None or match.lastindex is None:
             continue
@@ -98,6 +112,11 @@ def _edit(start: int, end: int, name: str) -> Edit:
 @cache
 def _rows() -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<_{at}>{row.pattern})" for at, row in enumerate(FORMATS)), re.ASCII)
+
+
+@cache
+def _before(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{pattern})\Z", re.ASCII)
 
 
 @cache

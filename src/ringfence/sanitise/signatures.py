@@ -6,7 +6,6 @@ Never: changes the text; reports more than `MOST_FINDINGS`; needs more than line
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
@@ -14,7 +13,7 @@ from typing import Literal
 from ringfence.sanitise.edits import MOST_FINDINGS
 from ringfence.sanitise.finding import KINDS, Finding
 from ringfence.sanitise.normal import views
-from ringfence.sanitise.search import Search, search
+from ringfence.sanitise.search import search, without_counting
 from ringfence.sanitise.signature import Signature
 from ringfence.sanitise.signature_rows import ROWS
 from ringfence.sanitise.signature_rows_descriptions import ROWS as DESCRIPTIONS
@@ -25,7 +24,6 @@ SIGNATURES: tuple[Signature, ...] = (*ROWS, *DESCRIPTIONS, *LATIN, *NATIVE)
 Reader = Literal["output", "description"]
 Script = Literal["plain", "native"]
 
-_COUNTED = re.compile(r"\{([0-9]+),[0-9]*\}\??")
 # How far behind the end of a sentence an order can go on.
 _REACH = 200
 
@@ -62,16 +60,22 @@ def _hits(text: str, *, reader: Reader) -> Iterator[tuple[Signature, tuple[int, 
 
 
 def _matches(seen: bytes, *, reader: Reader, script: Script) -> Iterator[tuple[Signature, int, int]]:
-    """Where a row holds: a search without counting finds the sentence, one that counts looks at it again."""
-    for sentence in _search(reader, script, "loose").finditer(seen):
-        for hit in _search(reader, script, "exact").finditer(seen, sentence.start(), sentence.end() + _REACH):
-            yield _row(seen, hit.start(), hit.end(), reader=reader, script=script), hit.start(), hit.end()
+    """Where a row holds: one search for all rows finds the sentences, and each row looks at those again."""
+    for begin, end in _sentences(seen, reader=reader, script=script):
+        for row in _rows(reader, script):
+            for hit in search(row.pattern, case="ignored").finditer(seen, begin, end):
+                yield row, hit.start(), hit.end()
 
 
-def _row(seen: bytes, start: int, end: int, *, reader: Reader, script: Script) -> Signature:
-    """The first row that holds where the search has found one."""
-    rows = _rows(reader, script)
-    return next((row for row in rows if search(row.pattern, case="ignored").match(seen, start, end)), rows[0])
+def _sentences(seen: bytes, *, reader: Reader, script: Script) -> list[tuple[int, int]]:
+    """The parts of the text in which a row can hold, in order and apart."""
+    parts: list[tuple[int, int]] = []
+    for hit in search(_any_row(reader, script), case="ignored").finditer(seen):
+        begin, end = hit.start(), min(hit.end() + _REACH, len(seen))
+        if parts and begin <= parts[-1][1]:
+            begin = parts.pop()[0]
+        parts.append((begin, end))
+    return parts
 
 
 @cache
@@ -81,8 +85,5 @@ def _rows(reader: Reader, script: Script) -> tuple[Signature, ...]:
 
 
 @cache
-def _search(reader: Reader, script: Script, how: Literal["loose", "exact"]) -> Search:
-    """All rows as one search; without counted repetition its automaton stays small, whatever the text."""
-    exact = "|".join(row.pattern for row in _rows(reader, script))
-    loose = _COUNTED.sub(lambda counted: "*" if counted[1] == "0" else "+", exact)
-    return search(loose if how == "loose" else exact, case="ignored")
+def _any_row(reader: Reader, script: Script) -> str:
+    return without_counting("|".join(row.pattern for row in _rows(reader, script)))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringfence.sanitise.credential_contexts import CONTEXTS
-from ringfence.sanitise.credential_format import written_out
+from ringfence.sanitise.credential_format import Format, written_out
 from ringfence.sanitise.credentials import FORMATS, redacted
 from ringfence.sanitise.edits import applied
 
@@ -78,3 +78,10 @@ PIECES = st.one_of(
 @given(st.lists(PIECES, max_size=8).map("".join))
 def test_a_second_pass_finds_nothing(text: str) -> None:
     assert redacted(clean(text)) == []
+
+
+@pytest.mark.parametrize("row", [row for row in FORMATS if row.before], ids=lambda row: row.id)
+def test_what_has_to_stand_before_is_taken_too_and_missed_where_it_is_not(row: Format) -> None:
+    text = written_out(row.found)
+    assert clean(f"see {text} now") == f"see [redacted: {row.id}] now"
+    assert all(edit.detail != row.id for edit in redacted(f"see {text[-20:]} now"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ringfence.sanitise import KINDS
 from ringfence.sanitise.edits import MOST_FINDINGS
@@ -51,6 +53,9 @@ DRESSES = {
 }
 
 
+ORDERS = [*DRESSES.values(), *(row.found for row in SIGNATURES)]
+
+
 @pytest.mark.parametrize("dress", DRESSES)
 def test_an_order_is_found_in_any_dress(dress: str) -> None:
     assert "orders-set-aside" in {finding.detail for finding in found_in_output(f"A list. {DRESSES[dress]} Thanks.")}
@@ -80,3 +85,13 @@ def test_findings_say_how_bad_it_is_and_end_at_a_bound() -> None:
     findings = found_in_output(f"{ORDER}. " * 1000)
     assert len(findings) == MOST_FINDINGS
     assert {finding.severity for finding in findings} == {KINDS["injection"].severity}
+
+
+@pytest.mark.req("SAN-4")
+@given(
+    st.lists(st.one_of(st.sampled_from([*DRESSES.values(), *(row.found for row in SIGNATURES)]), st.text(max_size=9)))
+)
+def test_every_finding_lies_within_the_text(parts: list[str]) -> None:
+    text = " ".join(parts)
+    spans = [finding.span for finding in (*found(text), *found_in_output(text))]
+    assert [span for span in spans if not 0 <= span[0] < span[1] <= len(text)] == []
