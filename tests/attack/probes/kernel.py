@@ -16,6 +16,7 @@ from .attempt import (  # noqa: TID252  a jail imports this as `probes.kernel`
     Canaries,
     attempt,
     attempts,
+    clone,
     system_call,
 )
 
@@ -94,25 +95,11 @@ def line_108_calls_long_gone(canaries: Canaries) -> Attempt:
     return attempts({name: partial(system_call, number) for name, number in gone.items()}, reached=(errno.ENOSYS,))
 
 
-def _namespace_by(number: int, *arguments: int | bytes) -> str:
-    """A child in a user namespace, by a bare call; it ends at once."""
-    # PyDLL keeps the interpreter lock, so that the child has it too.
-    bare = ctypes.PyDLL(None, use_errno=True).syscall
-    bare.restype = ctypes.c_long
-    pid: int = bare(ctypes.c_long(number), *(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments))
-    if pid == 0:
-        os._exit(0)
-    if pid < 0:
-        raise OSError(ctypes.get_errno(), "clone")
-    os.waitpid(pid, 0)
-    return "a child"
-
-
 @tool(safety="read")
 def line_109_namespace_by_clone3(canaries: Canaries) -> Attempt:
     """Make a user namespace by the call whose flags no filter can read."""
     request = struct.pack("11Q", _NEWUSER, 0, 0, 0, _SIGCHLD, 0, 0, 0, 0, 0, 0)
-    return attempt(lambda: _namespace_by(_CLONE3, request, len(request)))
+    return attempt(lambda: clone(_CLONE3, request, len(request)))
 
 
 @tool(safety="read")
@@ -121,8 +108,8 @@ def line_109_namespace_by_clone(canaries: Canaries) -> Attempt:
     spare = 0x1000_0000 | 0x2000_0000 | 0x0002_0000 | 0x0800_0000 | 0x8000 | 0x0100_0000 | 0x0020_0000 | _SIGCHLD
     return attempts(
         {
-            "plain": lambda: _namespace_by(_CLONE, _NEWUSER | _SIGCHLD, 0, 0, 0, 0),
-            "as_a_spare": lambda: _namespace_by(_CLONE, spare & ~0x8000, 0, 0, 0, 0),
+            "plain": lambda: clone(_CLONE, _NEWUSER | _SIGCHLD, 0, 0, 0, 0),
+            "as_a_spare": lambda: clone(_CLONE, spare & ~0x8000, 0, 0, 0, 0),
         }
     )
 
@@ -133,17 +120,7 @@ def line_109_spare_of_its_own(canaries: Canaries) -> Attempt:
     spare = 0x1000_0000 | 0x2000_0000 | 0x0002_0000 | 0x0800_0000 | 0x8000 | 0x0100_0000 | 0x0020_0000 | _SIGCHLD
     tid = ctypes.create_string_buffer(8)
 
-    def bear() -> str:
-        bare = ctypes.PyDLL(None, use_errno=True).syscall
-        bare.restype = ctypes.c_long
-        pid: int = bare(*map(ctypes.c_long, (_CLONE, spare, 0, 0, ctypes.addressof(tid), 0)))
-        if pid == 0:
-            os._exit(0)
-        if pid < 0:
-            raise OSError(ctypes.get_errno(), "clone")
-        return "a sibling"
-
-    return attempt(bear)
+    return attempt(lambda: clone(_CLONE, spare, 0, 0, ctypes.addressof(tid), 0, then="leave"))
 
 
 @tool(safety="read")

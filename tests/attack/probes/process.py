@@ -10,7 +10,7 @@ import signal
 import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ringfence import tool
 
@@ -19,6 +19,7 @@ from .attempt import (  # noqa: TID252  a jail imports this as `probes.process`
     Canaries,
     attempt,
     attempts,
+    clone,
     recognise,
     system_call,
 )
@@ -246,22 +247,6 @@ def line_079_priority(canaries: Canaries) -> Attempt:
     )
 
 
-def _raw_clone(call: Sequence[int | bytes]) -> str:
-    """Clone by the bare call; a child ends at once."""
-    number, *arguments = call
-    assert isinstance(number, int)
-    # PyDLL keeps the interpreter lock, so that the child has it too.
-    bare = ctypes.PyDLL(None, use_errno=True).syscall
-    bare.restype = ctypes.c_long
-    pid: int = bare(ctypes.c_long(number), *(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments))
-    if pid == 0:
-        os._exit(0)
-    if pid < 0:
-        raise OSError(ctypes.get_errno(), "clone")
-    os.waitpid(pid, 0)
-    return "a child"
-
-
 @tool(safety="read")
 def line_080_other_ways_to_clone(canaries: Canaries) -> Attempt:
     """Make a process by every other call, out of the control group too."""
@@ -269,10 +254,10 @@ def line_080_other_ways_to_clone(canaries: Canaries) -> Attempt:
     plain = struct.pack("11Q", 0, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, 0, 0, 0)
     return attempts(
         {
-            "clone": lambda: _raw_clone((_CLONE, signal.SIGCHLD, 0, 0, 0, 0)),
-            "clone_parent": lambda: _raw_clone((_CLONE, 0x8000_0000 | signal.SIGCHLD, 0, 0, 0, 0)),
+            "clone": lambda: clone(_CLONE, signal.SIGCHLD, 0, 0, 0, 0),
+            "clone_parent": lambda: clone(_CLONE, 0x8000_0000 | signal.SIGCHLD, 0, 0, 0, 0),
             "shared_memory": lambda: system_call(_CLONE, 0x1_0000 | 0x4000 | 0x100, 0, 0, 0, 0),
-            "clone3": lambda: _raw_clone((_CLONE3, plain, 88)),
+            "clone3": lambda: clone(_CLONE3, plain, 88),
             "into_group": lambda: system_call(_CLONE3, into_group, 88),
         },
         reached=(errno.EINVAL, errno.EBADF),
