@@ -56,7 +56,11 @@ class AwaitedProcesses(Processes):
     """The same, awaited, for tools that are coroutines."""
 
     async def run(  # type: ignore[override]
-        self, argv: Sequence[str], *, input: bytes | str = b"", timeout: float | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        input: bytes | str = b"",
+        timeout: float | None = None,  # noqa: ASYNC109  the same names as in a plain function
     ) -> Finished:
         return await asyncio.to_thread(super().run, argv, input=input, timeout=timeout)
 

@@ -34,9 +34,12 @@ def _executable(folder: str) -> Iterator[str]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
-            elif not entry.name.endswith(_TEXTS) and entry.is_file(follow_symlinks=False):
-                if entry.stat(follow_symlinks=False).st_mode & 0o111:
-                    yield entry.path
+            elif not entry.name.endswith(_TEXTS) and _may_run(entry):
+                yield entry.path
+
+
+def _may_run(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file(follow_symlinks=False) and bool(entry.stat(follow_symlinks=False).st_mode & 0o111)
 
 
 def _is_program(path: str) -> bool:
