@@ -15,6 +15,7 @@ from tests.architecture import (
     removals_jail,
     removals_pins,
     removals_power,
+    removals_text,
 )
 
 SPINE = "tests/acceptance/spine"
@@ -318,6 +319,7 @@ _TABLES = (
     removals_jail.ROWS,
     removals_floor.ROWS,
     removals_files.ROWS,
+    removals_text.ROWS,
 )
 
 REMOVALS = _SPINE_GUARDS + tuple(

@@ -60,6 +60,8 @@ def test_a_reference_to_a_secret_is_not_a_secret() -> None:
         "secret={{ vault.path2.secret9 }}",
         "api_key = get_api_key_v2(",
         "token: process.env.API_TOKEN_2",
+        "password=$A1b2C3d4E5f6",
+        "secret: ./k3y5/A1b2C3d4E5f6",
         "https://user:password@host",
     ):
         assert redacted(text) == [], text
