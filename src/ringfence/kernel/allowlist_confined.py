@@ -61,10 +61,13 @@ WITHOUT_TRUNCATE: tuple[Row, ...] = (
 )
 
 # A filter is made before the process that it binds is forked, so it cannot name that process's own pid.
-WITHOUT_SCOPE: tuple[Row, ...] = (
-    Row("kill", "Landlock cannot refuse signals to others yet, and no pid namespace hides them", REFUSE),
+WITHOUT_PIDS: tuple[Row, ...] = (
+    Row("kill", "no pid namespace hides others, and even a refusal would tell who is there", REFUSE),
     Row("tkill", "as kill", REFUSE),
-    Row("tgkill", "as kill", REFUSE),
+)
+
+WITHOUT_SCOPE: tuple[Row, ...] = (
+    Row("tgkill", "Landlock cannot keep raise() and abort() to the own process yet", REFUSE),
 )
 
 _DIES_WITH_ITS_PARENT = (
@@ -77,6 +80,7 @@ def narrowed(version: int) -> tuple[Row, ...]:
     """What differs from the full posture's table at this Landlock version."""
     return (
         *WITHOUT_MOUNTS,
+        *WITHOUT_PIDS,
         *(WITHOUT_TRUNCATE if version < TRUNCATE_SINCE else ()),
         *(WITHOUT_SCOPE if version < SIGNAL_SINCE else ()),
     )

@@ -43,8 +43,8 @@ CLOSURES: tuple[Closure, ...] = (
             "nothing: without a `Network` need there is none anyway"),
     Closure("ioctl_dev", 5, "seccomp: five harmless commands of `ioctl`, to any file", "nothing"),
     Closure("abstract_unix_socket", 6, "seccomp: no socket of any family", "nothing"),
-    Closure("signal", 6, "seccomp: `kill`, `tkill` and `tgkill` are refused, whoever is meant: a filter cannot know "
-            "the pid of a process that is not born yet", "a tool cannot signal itself either"),
+    Closure("signal", 6, "seccomp: `tgkill` is refused as `kill` and `tkill` always are, whoever is meant: a filter "
+            "cannot know the pid of a process that is not born yet", "`raise` and `abort` do nothing"),
 )  # fmt: skip
 
 LEFTOVERS: tuple[Leftover, ...] = (
@@ -56,6 +56,7 @@ LEFTOVERS: tuple[Leftover, ...] = (
              "seccomp: no `ptrace`, no `process_vm_readv`; Landlock; processes that cannot be dumped"),
     Leftover("shared memory, semaphores and queues of the machine", "closed", "seccomp: not one of their calls"),
     Leftover("scratch space", "closed", "there is none: without a mount nothing bounds it, so nothing can be written"),
+    Leftover("signals by pid, to itself too", "closed", "seccomp: no `kill`, no `tkill`"),
     Leftover("/proc and /sys", "closed", "Landlock: neither is granted, not even a process's own part"),
     Leftover("whether a path exists, its size, owner and times (`stat`, `readlink`)", "open",
              "paths lie behind a pointer, which a filter cannot follow; of other users' private folders the uid keeps "

@@ -12,6 +12,7 @@ import os
 import stat
 import struct
 import threading
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -171,7 +172,8 @@ def line_010_chroot(canaries: Canaries) -> Attempt:
 @tool(safety="read")
 def line_011_mount(canaries: Canaries) -> Attempt:
     """Mount the whole machine, or a fresh file system, into scratch, by the old calls and by the new ones."""
-    os.mkdir("m")
+    with suppress(PermissionError):
+        os.mkdir("m")
     return attempts(
         {
             "bind": lambda: system_call(_MOUNT, b"/", b"m", None, _MS_BIND | _MS_REC, None),
@@ -191,7 +193,9 @@ def line_012_nested_namespaces(canaries: Canaries) -> Attempt:
 
 
 def _mount_points() -> list[str]:
-    return [line.split()[1] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
+    with suppress(PermissionError):
+        return [line.split()[1] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
+    return ["/"]
 
 
 @tool(safety="read")
@@ -370,7 +374,9 @@ def line_025_file_handles(canaries: Canaries) -> Attempt:
     """Name a file by its handle and open it without a path."""
     handle = ctypes.create_string_buffer(struct.pack("Ii", 128, 0), 136)
     mount = ctypes.create_string_buffer(8)
-    folder = os.open(".", os.O_RDONLY)
+    folder = _AT_FDCWD
+    with suppress(PermissionError):
+        folder = os.open(".", os.O_RDONLY)
     return attempts(
         {
             "name": lambda: system_call(_NAME_TO_HANDLE_AT, _AT_FDCWD, b".", handle, mount, 0),

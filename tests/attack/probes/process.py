@@ -11,6 +11,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from ringfence import tool
 
@@ -28,6 +29,7 @@ _CLONE, _PTRACE, _PRCTL = 56, 101, 157
 _SCHED_SETSCHEDULER, _SCHED_SETAFFINITY, _IOPRIO_SET = 144, 203, 251
 _PROCESS_VM_READV, _CLONE3 = 310, 435
 _PIDFD_SEND_SIGNAL, _PIDFD_OPEN, _PIDFD_GETFD = 424, 434, 438
+_NOBODYS = 1 << 30
 _TRACEME, _SEIZE = 0, 0x4206
 _PROCESSES, _THREADS = 100, 200
 
@@ -106,7 +108,8 @@ def line_071_stubborn(canaries: Canaries) -> Attempt:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    os.kill(os.getpid(), signal.SIGSTOP)
+    with suppress(PermissionError):
+        os.kill(os.getpid(), signal.SIGSTOP)
     while True:
         time.sleep(60)
 
@@ -148,6 +151,11 @@ def line_073_signal_neighbours(canaries: Canaries) -> Attempt:
 
     def first() -> str:
         absent = OSError(errno.ENODATA, "no number was tried")
+        # Who is refused for a number that no process can have has learned nothing about any other.
+        try:
+            os.kill(_NOBODYS, 0)
+        except ProcessLookupError as nobody:
+            absent = nobody
         for pid in range(1, 32_768):
             if pid == os.getpid():
                 continue

@@ -1,0 +1,71 @@
+"""What a host without namespaces does, as one program: it prints what its jails did, as JSON."""
+
+# ruff: noqa: ASYNC240  a test may look at files while nothing else waits for the loop
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from driver import Yard  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
+
+from ringfence.contract.limits import Limits
+from ringfence.sandbox.local import LocalProcessSandbox
+
+LIMITS = Limits(cpu_seconds=1, wall_seconds=20, memory_mb=96)
+GREEDY: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("spin", {}),
+    ("spin_stubbornly", {}),
+    ("swallow_memory", {}),
+    ("start_threads", {}),
+    ("forge_then_return", {"what": "early"}),
+    ("broken", {"text": "x"}),
+)
+
+
+async def calls() -> dict[str, Any]:
+    yard: Any = Yard(state=Path(tempfile.mkdtemp()))
+    for module in ("plain", "nosy", "greedy", "forger", "brood"):
+        await yard.load(module)
+    raw = await yard.run("add", {"a": 1, "b": 2})
+    told: dict[str, Any] = {
+        "reply": json.loads(raw.reply),
+        "evidence": raw.evidence,
+        "tries": await yard.output("tries"),
+        "random": [(await yard.output("chance"))[1] for _ in range(3)],
+        "threads": await yard.output("threads", {"wanted": 200}),
+        "at_once": await asyncio.gather(*(yard.output("add", {"a": number, "b": 1}) for number in range(6))),
+        "faults": [(await yard.fault(tool, arguments, limits=LIMITS))[0] for tool, arguments in GREEDY],
+        "peak": raw.effects.peak_memory_bytes > 1 << 20,
+    }
+    strict: Any = LocalProcessSandbox(yard.pool, least="full")
+    told["strict"] = strict.refusal(yard.job("add")).code
+    told["brood"] = [pid for pid in await yard.output("brood") if os.path.exists(f"/proc/{pid}")]
+    zygotes = [jail.opened.posture.zygote for jail in yard.pool.jails()]
+    born = [pid for seen in zygotes for pid in (seen.pid, seen.status.parent)] + told["brood"]
+    await yard.close()
+    told["left"] = [pid for pid in born if os.path.exists(f"/proc/{pid}")]
+    return told
+
+
+async def wait_to_be_killed() -> None:
+    """Tell who lives, then stand still until somebody kills this host."""
+    yard: Any = Yard(state=Path(tempfile.mkdtemp()))
+    for module in ("plain", "brood"):
+        await yard.load(module)
+    await yard.output("add", {"a": 1, "b": 2})
+    brood = await yard.output("brood")
+    seen = [jail.opened.posture.zygote for jail in yard.pool.jails()]
+    print(json.dumps([*brood, *(pid for one in seen for pid in (one.pid, one.status.parent))]), flush=True)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["wait"]:
+        asyncio.run(wait_to_be_killed())
+    else:
+        print(json.dumps(asyncio.run(calls())))

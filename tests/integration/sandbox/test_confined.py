@@ -1,0 +1,110 @@
+"""Without namespaces tools run under Landlock and seccomp alone, measured and said so; whatever ends, ends whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from tests.integration.sandbox.conftest import NOBODY
+
+pytestmark = pytest.mark.req("SBX-2", "SBX-3", "SBX-6", "SBX-9")
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+LAUNCHER = ROOT / "tests" / "attack" / "launcher.py"
+SECONDS = 90
+# Root's jails run as users of their own, and an ordinary user has no way to a private home: both need this one.
+PYTHON = "/usr/bin/python3"
+
+Who = Literal["root", "user"]
+
+
+def environment() -> dict[str, str]:
+    packages = [path for path in sys.path if path.endswith("-packages")]
+    source = [path for path in sys.path if Path(path, "ringfence", "kernel").is_dir() and path not in packages]
+    return {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join([*source, *packages, str(HERE)]), "CANARY": "x"}
+
+
+def command(*arguments: str, landlock: int) -> list[str]:
+    limits = ["--without", "namespaces", "--landlock", str(landlock)]
+    return [PYTHON, "-P", str(LAUNCHER), *limits, str(HERE / "in_confinement.py"), *arguments]
+
+
+def as_whom(who: Who) -> dict[str, Any]:
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if who == "user" else {}
+
+
+@pytest.mark.parametrize("who", ["root", "user"])
+@pytest.mark.parametrize("landlock", [1, pytest.param(3, marks=pytest.mark.long), 7])
+def test_tools_run_confined_where_there_are_no_namespaces(who: Who, landlock: int) -> None:
+    done = subprocess.run(
+        command(landlock=landlock), env=environment(), cwd="/", capture_output=True, text=True, check=False,
+        timeout=SECONDS, **as_whom(who),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    evidence, tries, random = told.pop("evidence"), told.pop("tries"), told.pop("random")
+    # Others of the user come and go while it counts.
+    assert 32 <= told.pop("threads") <= 63
+    assert len(told.pop("brood")) == 3
+    assert told == {
+        "reply": 3,
+        "at_once": [1, 2, 3, 4, 5, 6],
+        "faults": ["cpu_limit", "cpu_limit", "memory_limit", "pids_limit", "protocol_error", "tool_error"],
+        "peak": True,
+        "strict": "posture_insufficient",
+        "left": [],
+    }
+    assert evidence["posture"] == "confined"
+    assert {name for name, outcome in tries.items() if outcome == "done"} == {"private memory"}
+    assert len(set(random)) == 3
+    process = evidence["process"]
+    assert (process["seccomp"], process["no_new_privileges"], process["capabilities"]) == (2, 1, "0")
+    assert (process["uid"] == NOBODY) is (who == "user")
+    assert process["uid"] != 0
+
+
+@pytest.mark.parametrize("who", ["root", "user"])
+def test_a_host_that_is_killed_takes_every_confined_process_with_it(who: Who) -> None:
+    host = subprocess.Popen(
+        command("wait", landlock=7), env=environment(), cwd="/", stdout=subprocess.PIPE, text=True, **as_whom(who)
+    )
+    assert host.stdout is not None
+    born = json.loads(host.stdout.readline())
+    assert len(born) >= 5
+    assert all(os.path.exists(f"/proc/{pid}") for pid in born)
+    host.kill()
+    host.wait()
+    host.stdout.close()
+    until = time.monotonic() + SECONDS
+    while alive := [pid for pid in born if _runs(pid)]:
+        assert time.monotonic() < until, alive
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process has not ended; one that nobody has waited for has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_root_is_refused_an_installation_that_its_jails_cannot_read(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    (private / "site-packages").mkdir()
+    words = command(landlock=7)
+    hidden = os.pathsep.join([environment()["PYTHONPATH"], str(private / "site-packages")])
+    done = subprocess.run(
+        words, env={**environment(), "PYTHONPATH": hidden}, cwd="/", capture_output=True, text=True, check=False,
+        timeout=SECONDS,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "is not readable by the jail's own user" in done.stderr

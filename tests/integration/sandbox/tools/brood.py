@@ -1,0 +1,38 @@
+"""A tool module that, while it is imported, bears children that want to outlive everything.
+
+Where a zygote may fork at all, this is how import-time code would use it: by the very call that makes spares.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import time
+from typing import Any
+
+from ringfence import tool
+
+_CLONE = 56
+# What makes a spare of a confined jail: SIGCHLD, CLONE_CHILD_SETTID, CLONE_CHILD_CLEARTID, CLONE_PARENT.
+_FLAGS = signal.SIGCHLD | 0x0100_0000 | 0x0020_0000 | 0x8000
+_WANTED = 3
+
+
+def _bear() -> int:
+    bare = ctypes.PyDLL(None, use_errno=True).syscall
+    place: Any = ctypes.create_string_buffer(8)
+    pid: int = bare(ctypes.c_long(_CLONE), ctypes.c_long(_FLAGS), 0, 0, place, 0)
+    if pid == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            time.sleep(60)
+    return pid
+
+
+BORN = [pid for pid in (_bear() for _ in range(_WANTED)) if pid > 0]
+
+
+@tool(safety="read")
+def brood() -> list[int]:
+    """The pids that the import bore."""
+    return BORN
