@@ -113,11 +113,16 @@ def leak(secret: str) -> None:
         os.dup2(descriptor, number, inheritable=True)
 
 
-def main() -> None:
-    order = json.load(sys.stdin)
+def given() -> dict[str, Any]:
+    """The order on standard input, once all that is open, with the launcher's own pid among the canaries."""
+    order: dict[str, Any] = json.load(sys.stdin)
     leak(order["canaries"]["secret_file"])
     order["canaries"]["launcher_pid"] = os.getpid()
-    json.dump(asyncio.run(run(order)), sys.stdout)
+    return order
+
+
+def main() -> None:
+    json.dump(asyncio.run(run(given())), sys.stdout)
 
 
 if __name__ == "__main__":
