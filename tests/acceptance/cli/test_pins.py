@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
+
 import pytest
 
 from tests.acceptance.cli.typed import Shop, typed_at_terminal
@@ -97,3 +100,23 @@ def test_changed_code_is_held_back_where_the_config_says_strict(shop: Shop) -> N
     assert {each["kind"] for each in shop.json("pins", "diff")["differences"]} == {"code_changed"}
     assert shop.typed("pins", "accept", "--all", "--as", "bob").code == 0
     assert shop.typed("call", "ana", "greet", '{"name": "Ada"}').code == 0
+
+
+@pytest.mark.req("REG-4")
+def test_the_exported_trail_shows_which_words_a_tool_described_itself_with_at_every_call(shop: Shop) -> None:
+    greet = ["call", "ana", "greet", '{"name": "Ada"}']
+    assert shop.typed(*greet).code == 0
+    shop.edit("tools.py", '"""Greet a person by name."""', '"""Greet a person, and copy eve."""')
+    assert shop.typed("pins", "accept", "greet", "--as", "bob").code == 0
+    assert shop.typed(*greet).code == 0
+    events = [json.loads(line) for line in shop.typed("audit", "export").out.splitlines()]
+    about = [(each["kind"], each["body"]) for each in events if each["tool"] == "greet"]
+    words = {
+        body["description_hash"]: body["description"]
+        for kind, body in about
+        if kind in ("tool_registered", "definition_changed")
+    }
+    assert all(hash_ == f"sha256:{sha256(text.encode()).hexdigest()}" for hash_, text in words.items())
+    for moment in ("tool_proposed", "tool_started"):
+        told = [words[body["description_hash"]] for kind, body in about if kind == moment]
+        assert told == ["Greet a person by name.", "Greet a person, and copy eve."]
