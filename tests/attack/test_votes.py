@@ -112,6 +112,8 @@ async def test_149_one_approval_is_used_up_by_its_run_its_expiry_or_another_sess
         assert_refused(await house.session().resume(asked.invocation_id), "approval_void")
         assert_completed(await session.resume(asked.invocation_id))
         assert_completed(await session.resume(asked.invocation_id))
+        assert assert_completed(await session.call(*PAY)).invocation_id == asked.invocation_id
+        session.heard("pay them once more")
         assert assert_waiting(await session.call(*PAY)).invocation_id != asked.invocation_id
         late = await session.call("pay", {"to": "shop", "amount": 6})
         await house.vote(late, "alice")

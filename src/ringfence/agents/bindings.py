@@ -7,9 +7,10 @@ Never: adds anything; what a binding leaves out stays as the agent has it, what 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ringfence.agents.rates import Rate, Rates
 from ringfence.contract.capabilities import Files, Network, Processes, Secrets
 
 # Recipients by channel, as patterns; a channel without patterns, or not in it, has no recipients.
@@ -28,6 +29,7 @@ class Binding:
     files: Files | None = None
     processes: Processes | None = None
     outbound: Outbound | None = None
+    rates: Rates = field(default_factory=dict[str, Rate])
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ringfence.agents.bindings import Binding, Outbound
+from ringfence.agents.rates import Rate, Rates
 from ringfence.contract.capabilities import Capability, Files, Network, Processes, Secrets, Storage
 
 _OWN_STORAGE = (Storage("tool"), Storage("session"), Storage("agent"))
@@ -48,6 +49,7 @@ class Agent:
     workspace: str
     outbound: Outbound = field(default_factory=dict[str, tuple[str, ...]])
     profile: str | None = None
+    rates: Rates = field(default_factory=dict[str, Rate])
     bindings: tuple[Binding, ...] = ()
 
 

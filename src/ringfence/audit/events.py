@@ -42,6 +42,8 @@ KINDS: dict[str, EventKind] = {
     "tool_started": _kind("a call was handed to a sandbox", "fingerprint", "description_hash", "source_digest", "sandbox", "account", "warrant", "grant", "idempotency_key"),
     "tool_completed": _kind("a call ended in a valid reply", "output_digest", "clean", "raw", "findings", "effects", "evidence"),
     "tool_failed": _kind("a call ended without a valid reply", "code", "message", "raw", "effects", "evidence"),
+    "call_repeated": _kind("a call was answered with what is on record under its key", "of", "idempotency_key"),
+    "call_settled": _kind("a person settled a call in doubt", "status", "by", "because"),
     "grant_given": _kind("an operator approved calls in advance, within bounds", "grant_id", "digest", "grant", "by"),
     "grant_signed": _kind("another operator signed a standing grant", "grant_id", "digest", "by"),
     "grant_used": _kind("a call rests on a standing grant", "grant_id", "digest", "signed_by", "answers"),

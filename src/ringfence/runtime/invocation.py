@@ -6,9 +6,9 @@ Never: moves a call in more than one step at a time; each move is one `Journal` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -16,6 +16,10 @@ from ringfence.approvals.inbox import Approval
 from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent
 from ringfence.contract.values import read_canonical
+from ringfence.policy.quotas import Draw
+
+# For how long the result of a call is told again under its key.
+KEY_LIFETIME = timedelta(hours=24)
 
 
 class Status(StrEnum):
@@ -99,6 +103,31 @@ class Voided:
     safety: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reserved:
+    """Who has a key: the call that was started under it, and until when what it did is told again."""
+
+    recorded: Recorded
+    arguments_digest: str
+    expires_at: datetime
+
+    def is_free(self, now: datetime) -> bool:
+        """Whether the next may have it: its call failed without a trace, or its time is over and nothing is open."""
+        status = self.recorded.status
+        return status is Status.FAILED or (status is Status.COMPLETED and now >= self.expires_at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lost:
+    """A call whose process is gone; `consequential` ones may or may not have taken effect."""
+
+    invocation_id: str
+    agent: str
+    tool: str
+    safety: str
+    consequential: bool
+
+
 class Journal(Protocol):
     """Keeps calls. Each method is one transaction: the move, the warrant and the events, or none of them."""
 
@@ -117,8 +146,12 @@ class Journal(Protocol):
         warrant: Warrant,
         durability: Literal["normal", "full"],
         events: Sequence[AuditEvent],
+        key_for: timedelta | None = KEY_LIFETIME,
+        draws: Sequence[Draw] = (),
     ) -> None:
         """proposed or queued → running, consuming the warrant; `full` means on disk before this returns.
+
+        The key is reserved and every token drawn in the same transaction; what is not to be had is a refusal.
 
         Whoever is cancelled while it waits here is told so once the move is made or undone, never in between.
         """
@@ -141,10 +174,36 @@ class Journal(Protocol):
         """pending or queued → void, expired or cancelled."""
         ...
 
+    async def settle(self, invocation_id: str, *, ending: Ending, events: Sequence[AuditEvent]) -> None:
+        """in doubt → completed or failed, by an operator's word."""
+        ...
+
+    async def reserved(self, *, agent: str, tool: str, key: str) -> Reserved | None:
+        """Who has this key, if anybody."""
+        ...
+
+    async def calls(
+        self, *, status: Status | None = None, agent: str | None = None, limit: int
+    ) -> tuple[Recorded, ...]:
+        """Calls, newest first."""
+        ...
+
     async def recorded(self, invocation_id: str) -> Recorded | None:
         """One call, with its request for votes."""
         ...
 
     async def latest_like(self, *, session: str, tool: str, arguments_digest: str) -> Recorded | None:
         """The newest call of this session with the same tool and arguments that people were asked about."""
+        ...
+
+
+class Workers(Protocol):
+    """Which processes run calls, so that the calls of one that died do not stay open for ever."""
+
+    async def enlist(self, *, until: datetime) -> None:
+        """This process is alive until then; to be said again before."""
+        ...
+
+    async def end_lost(self, *, tell: Callable[[Lost], tuple[Ending, Sequence[AuditEvent]]]) -> tuple[Lost, ...]:
+        """End the calls of processes that are known to be alive no longer."""
         ...

@@ -26,7 +26,7 @@ from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.rules import RuleBook
 from ringfence.registry.registry import Registry
 from ringfence.runtime.freezing import Freezes
-from ringfence.runtime.invocation import Journal
+from ringfence.runtime.invocation import Journal, Workers
 from ringfence.runtime.ledger import Board, PinBook
 from ringfence.runtime.rejections import Rejections
 from ringfence.runtime.running import Running
@@ -40,7 +40,7 @@ class Sessions(Protocol):
         ...
 
 
-class Store(Journal, Inbox, Trail, Sessions, PinBook, Grants, Freezes, Protocol):
+class Store(Journal, Workers, Inbox, Trail, Sessions, PinBook, Grants, Freezes, Protocol):
     """Everything that is kept, behind one object."""
 
     async def close(self) -> None:

@@ -17,6 +17,7 @@ from ringfence.runtime.approving import warrant_or_wait
 from ringfence.runtime.case import Case, new_id
 from ringfence.runtime.cleaning import Cleansed, cleanse
 from ringfence.runtime.invocation import Recorded
+from ringfence.runtime.once import told_again
 from ringfence.runtime.outcome import Outcome, Waiting
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.recording import as_refusal, record_completed, record_failed, record_refused, record_start
@@ -36,6 +37,8 @@ class Pipeline:
             await self.look()  #                           REGISTER   as every process left it
             self._view(case)  #                            VIEW       the tool, if this agent can see it
             self._parse(case)  #                           DECLARE    arguments that fit its contract
+            if (known := await self._once(case)) is not None:
+                return known  #                            KEY        what happened under it is told again
             self._grant(case)  #                           RESOLVE    declared ∩ permitted
             self._authorize(case)  #                       AUTHORIZE  every reason; the strictest wins
             warrant = await self._approve(case)  #         APPROVE    no vote is needed, or it was given
@@ -79,6 +82,9 @@ class Pipeline:
 
     def _parse(self, case: Case) -> None:
         case.parsed(case.known_tool.shape.parse(case.request.arguments))
+
+    async def _once(self, case: Case) -> Outcome | None:
+        return await told_again(self._parts, case)
 
     def _grant(self, case: Case) -> None:
         tool = case.known_tool.tool

@@ -17,9 +17,12 @@ from ringfence.audit.events import AuditEvent
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.errors import CODES, CallFailed, CallRefused, RingfenceError, TrailUnavailable
 from ringfence.execution.execute import Unanswered
+from ringfence.policy.quotas import draws_for
 from ringfence.runtime.case import Case
 from ringfence.runtime.cleaning import Cleansed
-from ringfence.runtime.invocation import Ending, Status
+from ringfence.runtime.invocation import KEY_LIFETIME, Ending, Status
+from ringfence.runtime.noticing import refused_on_the_way
+from ringfence.runtime.once import is_keyed
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused, finding_document
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.standing import used_grants
@@ -50,7 +53,12 @@ async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
     before += used_grants(case, at=parts.now())
     try:
         await parts.store.start(
-            case.invocation(), warrant=warrant, durability=_durability(case), events=[*before, started]
+            case.invocation(),
+            warrant=warrant,
+            durability=_durability(case),
+            events=[*before, started],
+            key_for=KEY_LIFETIME if is_keyed(case) else None,
+            draws=draws_for(case.known_acting, tool=case.known_tool.name),
         )
     except CallRefused as lost:
         if case.resumed is None or lost.code in ("frozen", "tool_not_found"):
@@ -153,7 +161,8 @@ def _completed_events(parts: Parts, case: Case, clean: Cleansed) -> list[AuditEv
         "effects": clean.raw.effects.document(),
         "evidence": clean.raw.evidence,
     }
-    return [case.event("tool_completed", body, at=at), *_noticed(case, clean.findings, at=at)]
+    noticed = (*_noticed(case, clean.findings, at=at), *refused_on_the_way(case, clean.raw, at=at))
+    return [case.event("tool_completed", body, at=at), *noticed]
 
 
 def _noticed(case: Case, findings: Sequence[Finding], *, at: datetime) -> Iterator[AuditEvent]:
@@ -183,7 +192,8 @@ async def _record_failure(parts: Parts, case: Case, failure: BaseException) -> F
 
 def _doubt(case: Case) -> Literal["some", "none"]:
     """A call that could have changed something and gave no valid reply may or may not have done so."""
-    return "some" if case.known_tool.tool.consequential and case.grant.capabilities else "none"
+    tool = case.known_tool.tool
+    return "some" if tool.consequential and case.grant.capabilities and not tool.far_side_dedupes else "none"
 
 
 async def _write_failure(parts: Parts, case: Case, failure: BaseException, *, doubt: Literal["some", "none"]) -> Failed:
@@ -196,7 +206,7 @@ async def _write_failure(parts: Parts, case: Case, failure: BaseException, *, do
     ending = Ending(status=status, code=code, outcome=failed.as_dict())
     found = clean_for_model(message, limit=_MESSAGE_BYTES).findings
     told = case.failed(code=code, message=failed.message, raw=raw, sealed=sealed, at=at)
-    events = [told, *_noticed(case, found, at=at)]
+    events = [told, *_noticed(case, found, at=at), *refused_on_the_way(case, raw, at=at)]
     await parts.store.finish(case.id, ending=ending, durability=_durability(case), events=events)
     return failed
 

@@ -13,6 +13,7 @@ from ringfence.agents.acting import require_binding
 from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.approvals import Approvals
 from ringfence.runtime.audit import Audit
+from ringfence.runtime.calls import Calls
 from ringfence.runtime.case import new_id
 from ringfence.runtime.explaining import Explanation, explained
 from ringfence.runtime.freezes import StopButton
@@ -40,6 +41,7 @@ class Runtime:
         self.grants = StandingGrants(parts)
         self.freezes = StopButton(parts)
         self.pins = PinDesk(parts)
+        self.calls = Calls(parts)
 
     def session(
         self,

@@ -12,15 +12,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ringfence.agents.view import ToolView
-from ringfence.errors import CODES, CallRefused, Misuse, RingfenceError
+from ringfence.errors import CallRefused, Misuse
 from ringfence.runtime.approving import rejection, waiting
 from ringfence.runtime.case import new_id
 from ringfence.runtime.expiring import expire
 from ringfence.runtime.invocation import Recorded, Status
-from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused
+from ringfence.runtime.outcome import Outcome
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.pipeline import Pipeline
 from ringfence.runtime.recording import unavailable
+from ringfence.runtime.remembering import plain_refusal, remembered
 from ringfence.runtime.request import CallRequest, Identity, asked
 from ringfence.runtime.welcome import Welcome
 
@@ -68,18 +69,18 @@ class Session:
     async def resume(self, invocation_id: str) -> Outcome:
         """Pick up a call that waited; every stage runs again under the rules of now."""
         if not _CALL_ID.fullmatch(invocation_id):
-            return _refused("unknown", CallRefused(_NO_SUCH_CALL, code="approval_void"))
+            return plain_refusal("unknown", CallRefused(_NO_SUCH_CALL, code="approval_void"))
         try:
             return await self._resumed(invocation_id)
         except Misuse:
             raise
         except Exception as error:  # the store cannot say, so nothing runs
-            return _refused(invocation_id, unavailable(error))
+            return plain_refusal(invocation_id, unavailable(error))
 
     async def _resumed(self, invocation_id: str) -> Outcome:
         recorded = await self._parts.store.recorded(invocation_id)
         if recorded is None or not self._is_mine(recorded):
-            return _refused(invocation_id, CallRefused(_NO_SUCH_CALL, code="approval_void"))
+            return plain_refusal(invocation_id, CallRefused(_NO_SUCH_CALL, code="approval_void"))
         await self._welcome.enter(self._identity)
         if recorded.status is Status.QUEUED:
             return await self._pipeline.call(self._request_of(recorded), resumed=recorded)
@@ -94,7 +95,7 @@ class Session:
         except Misuse:
             raise
         except Exception as error:  # without a session on record there is no call
-            return _refused(new_id("inv"), unavailable(error))
+            return plain_refusal(new_id("inv"), unavailable(error))
         return await self._pipeline.call(request)
 
     def _is_mine(self, recorded: Recorded) -> bool:
@@ -117,25 +118,7 @@ class Session:
         if recorded.status is Status.PENDING and approval is not None:
             if self._parts.now() < approval.expires_at:
                 return waiting(approval)
-            return _refused(recorded.invocation.id, await expire(self._parts, recorded))
+            return plain_refusal(recorded.invocation.id, await expire(self._parts, recorded))
         if recorded.status is Status.REJECTED and approval is not None:
-            return _refused(recorded.invocation.id, rejection(approval))
-        return _remembered(recorded)
-
-
-def _remembered(recorded: Recorded) -> Outcome:
-    outcome, invocation_id = recorded.outcome, recorded.invocation.id
-    if recorded.status is Status.COMPLETED and outcome is not None:
-        return Completed(
-            invocation_id=invocation_id, output=outcome["output"], text=outcome["text"], effects=outcome["effects"]
-        )
-    if recorded.status in (Status.FAILED, Status.IN_DOUBT) and outcome is not None:
-        code = outcome["code"]
-        return Failed(invocation_id=invocation_id, code=code, message=outcome["message"], remedy=CODES[code].remedy)
-    if recorded.status is Status.RUNNING:
-        return _refused(invocation_id, CallRefused("the call is running", code="in_flight"))
-    return _refused(invocation_id, CallRefused("the call has ended", code=recorded.code or "approval_void"))
-
-
-def _refused(invocation_id: str, refusal: RingfenceError) -> Refused:
-    return Refused(invocation_id=invocation_id, code=refusal.code, message=refusal.message, remedy=refusal.remedy)
+            return plain_refusal(recorded.invocation.id, rejection(approval))
+        return remembered(recorded)

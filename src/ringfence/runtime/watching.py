@@ -1,4 +1,5 @@
-"""Looks at the store at short intervals: ends calls that were frozen elsewhere, and requests whose time is over.
+"""Looks at the store at short intervals: ends calls that were frozen elsewhere, calls of processes
+that are gone, and requests whose time is over; and says that this process lives.
 
 Takes: parts.  Gives: nothing; what it does is on record.
 Never: extends a time, and never stops looking because one look failed.
@@ -13,11 +14,13 @@ from itertools import count
 from ringfence.approvals.inbox import Approval
 from ringfence.audit.events import AuditEvent, event
 from ringfence.errors import RingfenceError
+from ringfence.runtime.lost import RENEW_SECONDS, end_lost, renew
 from ringfence.runtime.parts import Parts
 
 # A freeze must be obeyed everywhere within a second; a look costs one small read, and none where nothing runs.
 FREEZE_SECONDS = 0.2
 LOOKS_PER_SWEEP = 5
+LOOKS_PER_LEASE = round(RENEW_SECONDS / FREEZE_SECONDS)
 
 _log = logging.getLogger(__name__)
 
@@ -41,8 +44,11 @@ async def look(parts: Parts, *, number: int = 0) -> None:
     """One look; a store that cannot be written can still be read, so a failure is for the log."""
     try:
         await end_frozen(parts)
+        if number % LOOKS_PER_LEASE == 0:
+            await renew(parts)
         if number % LOOKS_PER_SWEEP == 0:
             await sweep(parts)
+            await end_lost(parts)
     except RingfenceError:
         _log.exception("the store could not be looked at; it is tried again")
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from ringfence.errors import RingfenceError, TrailUnavailable
 from ringfence.store.engine import Durability, Role
 from ringfence.store.faults import Busy, is_busy, translated
+from ringfence.store.fence import fence
 from ringfence.store.lane import Lane, Transaction
 from ringfence.store.migrate import migrate
 from ringfence.store.queries import queries
@@ -63,9 +64,9 @@ class Database:
 
     def __init__(self, path: Path, *, patience: float) -> None:
         self.path = path
-        self.loop_lane = Lane(connect(path, durability="normal", patience=0))
-        self.writer_lane = Lane(connect(path, durability="full", patience=patience))
-        self.upkeep_lane = Lane(connect(path, durability="full", patience=patience))
+        self.loop_lane = Lane(fence(connect(path, durability="normal", patience=0)))
+        self.writer_lane = Lane(fence(connect(path, durability="full", patience=patience)))
+        self.upkeep_lane = Lane(fence(connect(path, durability="full", patience=patience)))
         # Waits for nobody: a checkpoint that waits for readers would hold up every writer meanwhile.
         self._wal = connect(path, durability="full", patience=0)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-writer")
@@ -101,7 +102,7 @@ class Database:
             with closing(connect(self.path, durability="normal", patience=5)) as connection:
                 connection.text_factory = _strict_text
                 connection.execute("PRAGMA query_only = ON")
-                connection.execute("BEGIN")
+                fence(connection).execute("BEGIN")
                 yield Snapshot(connection)
         except sqlite3.Error as error:
             raise translated(error) from error

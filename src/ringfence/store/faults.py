@@ -19,6 +19,8 @@ from ringfence.errors import (
 
 _RULES: dict[str, type[RingfenceError]] = {
     "in_flight": CallRefused,
+    "in_doubt": CallRefused,
+    "idempotency_conflict": CallRefused,
     "approval_void": CallRefused,
     "approval_expired": CallRefused,
     "frozen": CallRefused,

@@ -7,7 +7,7 @@ Never: decides; the rules are the database's, and this only says which row shoul
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from ringfence.approvals.inbox import Approval
@@ -15,24 +15,28 @@ from ringfence.approvals.warrant import Warrant
 from ringfence.audit.chain import spell
 from ringfence.audit.events import AuditEvent
 from ringfence.errors import CallRefused, Misuse
-from ringfence.runtime.invocation import MOVES, Ending, Invocation, Recorded, Status
+from ringfence.policy.quotas import Draw
+from ringfence.runtime.invocation import KEY_LIFETIME, MOVES, Ending, Invocation, Recorded, Reserved, Status
 from ringfence.store.engine import Durability, Engine, Transaction
+from ringfence.store.quotas import draw_refusal, require_tokens
 from ringfence.store.rows import approval_row, invocation_row, recorded_from, stamp
 
 
 class KeptJournal:
     """The `Journal` over either database."""
 
-    def __init__(self, database: Engine, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Engine, *, now: Callable[[], datetime], worker: str) -> None:
         self._database = database
         self._now = now
+        self._worker = worker
 
     async def refuse(self, invocation: Invocation, *, code: str, events: Sequence[AuditEvent]) -> None:
-        at = stamp(self._now())
+        now = self._now()
 
         def work(transaction: Transaction) -> None:
             _propose_or_continue(transaction, invocation, to=Status.REFUSED)
-            transaction.run("refuse", invocation.id, code, at)
+            transaction.run("refuse", invocation.id, code, stamp(now))
+            draw_refusal(transaction, session=invocation.session, now=now)
             transaction.record(events)
 
         await self._database.write(work, durability="normal")
@@ -49,21 +53,31 @@ class KeptJournal:
         await self._database.write(work, durability="full")
 
     async def start(
-        self, invocation: Invocation, *, warrant: Warrant, durability: Durability, events: Sequence[AuditEvent]
+        self,
+        invocation: Invocation,
+        *,
+        warrant: Warrant,
+        durability: Durability,
+        events: Sequence[AuditEvent],
+        key_for: timedelta | None = KEY_LIFETIME,
+        draws: Sequence[Draw] = (),
     ) -> None:
         if warrant.invocation_id != invocation.id:
             raise CallRefused("the warrant is for another call", code="approval_void")
         if warrant.basis == "standing" and not warrant.grants:
             raise CallRefused("the warrant rests on no standing grant", code="approval_void")
-        at = stamp(self._now())
+        now = self._now()
+        at, until = stamp(now), None if key_for is None else stamp(now + key_for)
 
         def work(transaction: Transaction) -> None:
+            require_tokens(transaction, draws, session=invocation.session, now=now)
             _propose_or_continue(transaction, invocation, to=Status.RUNNING)
             for grant in warrant.grants:
                 transaction.run("use_grant", grant, warrant.invocation_id, at)
             # The uses beside it say that an allowed call rests on standing grants.
             basis = "allowed" if warrant.basis == "standing" else warrant.basis
-            transaction.run("use_warrant", warrant.invocation_id, basis, warrant.approval_id, warrant.digest, at)
+            used = (warrant.invocation_id, basis, warrant.approval_id, warrant.digest, at, until, self._worker)
+            transaction.run("use_warrant", *used)
             transaction.record(events)
 
         await self._database.write(work, durability=durability)
@@ -72,17 +86,20 @@ class KeptJournal:
         self, invocation_id: str, *, ending: Ending, durability: Durability, events: Sequence[AuditEvent]
     ) -> None:
         at = stamp(self._now())
-        outcome = spell(ending.outcome)
+        await self._database.write(
+            lambda transaction: end(transaction, invocation_id, ending, at=at, events=events), durability=durability
+        )
+
+    async def settle(self, invocation_id: str, *, ending: Ending, events: Sequence[AuditEvent]) -> None:
+        at = stamp(self._now())
 
         def work(transaction: Transaction) -> None:
-            moved = transaction.run(
-                "finish", invocation_id, ending.status.value, ending.code, outcome, ending.cost_estimate, at
-            )
-            if moved.rowcount != 1:
-                raise Misuse(f"there is no call `{invocation_id}`")
-            transaction.record(events)
+            recorded = _recorded(transaction, invocation_id)
+            if recorded is None or recorded.status is not Status.IN_DOUBT:
+                raise Misuse(f"call `{invocation_id}` is not in doubt", remedy="`ringfence calls list` shows which are")
+            end(transaction, invocation_id, ending, at=at, events=events)
 
-        await self._database.write(work, durability=durability)
+        await self._database.write(work, durability="full", role="operator")
 
     async def withdraw(
         self,
@@ -108,6 +125,24 @@ class KeptJournal:
 
         await self._database.write(work, durability="full")
 
+    async def reserved(self, *, agent: str, tool: str, key: str) -> Reserved | None:
+        def work(transaction: Transaction) -> Reserved | None:
+            row = transaction.run("key", agent, tool, key).fetchone()
+            recorded = None if row is None else _recorded(transaction, row[0])
+            if recorded is None:
+                return None
+            return Reserved(recorded=recorded, arguments_digest=row[1], expires_at=datetime.fromisoformat(row[2]))
+
+        return await self._database.read(work)
+
+    async def calls(
+        self, *, status: Status | None = None, agent: str | None = None, limit: int
+    ) -> tuple[Recorded, ...]:
+        wanted = None if status is None else status.value
+        return await self._database.read(
+            lambda transaction: tuple(map(recorded_from, transaction.run("calls", wanted, agent, limit)))
+        )
+
     async def recorded(self, invocation_id: str) -> Recorded | None:
         return await self._database.read(lambda transaction: _recorded(transaction, invocation_id))
 
@@ -117,6 +152,15 @@ class KeptJournal:
             return None if found is None else _recorded(transaction, found[0])
 
         return await self._database.read(work)
+
+
+def end(transaction: Transaction, invocation_id: str, ending: Ending, *, at: str, events: Sequence[AuditEvent]) -> None:
+    """Move a call to its end, with its events."""
+    outcome = spell(ending.outcome)
+    row = (invocation_id, ending.status.value, ending.code, outcome, ending.cost_estimate, at)
+    if transaction.run("finish", *row).rowcount != 1:
+        raise Misuse(f"there is no call `{invocation_id}`")
+    transaction.record(events)
 
 
 def _propose_or_continue(transaction: Transaction, invocation: Invocation, *, to: Status) -> None:

@@ -6,6 +6,7 @@ Never: offers a way to write that is not one of these methods.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from datetime import datetime
 
@@ -21,6 +22,7 @@ from ringfence.store.pins import KeptPins
 from ringfence.store.sessions import KeptSessions
 from ringfence.store.standing import KeptGrants
 from ringfence.store.trail import KeptTrail
+from ringfence.store.workers import KeptWorkers
 
 
 class KeptStore:
@@ -35,14 +37,21 @@ class KeptStore:
         now: Callable[[], datetime],
     ) -> None:
         self._engine = engine
-        journal = KeptJournal(engine, now=now)
+        self.worker = secrets.token_hex(16)
+        journal = KeptJournal(engine, now=now, worker=self.worker)
         self.refuse = journal.refuse
         self.ask = journal.ask
         self.start = journal.start
         self.finish = journal.finish
         self.withdraw = journal.withdraw
+        self.settle = journal.settle
+        self.reserved = journal.reserved
+        self.calls = journal.calls
         self.recorded = journal.recorded
         self.latest_like = journal.latest_like
+        workers = KeptWorkers(engine, now=now, worker=self.worker)
+        self.enlist = workers.enlist
+        self.end_lost = workers.end_lost
         inbox = KeptInbox(engine, now=now)
         self.pending_approvals = inbox.pending_approvals
         self.approval = inbox.approval

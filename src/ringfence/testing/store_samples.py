@@ -24,13 +24,13 @@ from ringfence.errors import CallRefused, RingfenceError
 from ringfence.registry.pins import Offered
 from ringfence.registry.registry import Registry, register
 from ringfence.runtime.freezing import Freezes
-from ringfence.runtime.invocation import Ending, Invocation, Journal, Status, Voided
+from ringfence.runtime.invocation import Ending, Invocation, Journal, Status, Voided, Workers
 from ringfence.runtime.ledger import PinBook
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 
-class Store(Journal, Inbox, Trail, PinBook, Grants, Freezes, Protocol):
+class Store(Journal, Workers, Inbox, Trail, PinBook, Grants, Freezes, Protocol):
     """A whole store: the protocols of the stages, and what assembly needs beside them."""
 
     async def record_registrations(

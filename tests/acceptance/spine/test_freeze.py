@@ -245,4 +245,4 @@ async def test_the_database_starts_nothing_by_an_approval_whose_time_is_over(tmp
         with closing(sqlite3.connect(tmp_path / "state/ringfence.db", isolation_level=None)) as connection:
             late = (asked.invocation_id, "votes", asked.approval_id, digest, "2027-01-01T00:00:00.000000+00:00")
             with pytest.raises(sqlite3.IntegrityError, match="approval_expired"):
-                connection.execute("INSERT INTO warrants VALUES (?, ?, ?, ?, ?)", late)
+                connection.execute("INSERT INTO warrants VALUES (?, ?, ?, ?, ?, NULL, '9999')", late)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ringfence.assembly import assemble
+from ringfence.assembly import storing
 from ringfence.audit.events import KINDS
 from ringfence.errors import TrailUnavailable
 from ringfence.runtime import Failed, Refused
@@ -51,7 +51,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         def open(cls, *arguments: Any, **named: Any) -> SqliteStore:
             return SqliteStore.open(*arguments, **{**named, "patience": 0.05})
 
-    monkeypatch.setattr(assemble, "SqliteStore", Impatient)
+    monkeypatch.setattr(storing, "SqliteStore", Impatient)
 
 
 def held(tmp_path: Path) -> sqlite3.Connection:
@@ -66,6 +66,7 @@ def allow_pages(house: House, most: int) -> None:
     store = house.runtime._parts.store  # pyright: ignore[reportPrivateUsage]
     assert isinstance(store, SqliteStore)
     for lane in (store.database.loop_lane, store.database.writer_lane):
+        lane.connection.set_authorizer(None)
         lane.connection.execute(f"PRAGMA max_page_count = {most}")
 
 

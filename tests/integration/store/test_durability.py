@@ -23,6 +23,7 @@ from tests.integration.store.raw import Place
 
 
 def pragma(lane: Lane, name: str) -> int | str:
+    lane.connection.set_authorizer(None)
     return lane.connection.execute(f"PRAGMA {name}").fetchone()[0]  # type: ignore[no-any-return]
 
 
@@ -121,6 +122,7 @@ async def test_a_lane_that_is_in_use_hands_over(store: SqliteStore) -> None:
 async def test_a_store_that_turned_read_only_is_unavailable_and_recovers(store: SqliteStore) -> None:
     lanes = (store.database.loop_lane, store.database.writer_lane)
     for lane in lanes:
+        lane.connection.set_authorizer(None)
         lane.connection.execute("PRAGMA query_only = ON")
     for id_, durability in (("i", "normal"), ("j", "full")):
         with pytest.raises(TrailUnavailable, match="readonly"):

@@ -102,7 +102,7 @@ async def test_a_queued_call_does_not_run_without_a_warrant(store: SqliteStore, 
     other = await queue(store, call("j", send))
     with place.raw() as raw:
         assert "by a warrant" in refused(raw, "UPDATE invocations SET status = 'running' WHERE id = 'i'")
-        warrant = "INSERT INTO warrants VALUES (?, ?, ?, ?, '2030')"
+        warrant = "INSERT INTO warrants VALUES (?, ?, ?, ?, '2030', NULL, '2031')"
         assert "by votes alone" in refused(raw, warrant, "i", "allowed", None, approval.digest)
         assert "not for this call" in refused(raw, warrant, "i", "votes", approval.id, "sha256:other")
         assert "not for this call" in refused(raw, warrant, "i", "votes", other.id, other.digest)
@@ -115,7 +115,7 @@ async def test_a_queued_call_does_not_run_without_a_warrant(store: SqliteStore, 
 
 @pytest.mark.req("DB-2", "APR-3")
 async def test_an_allowed_warrant_starts_only_what_needs_no_approval(store: SqliteStore, place: Place) -> None:
-    warrant = "INSERT INTO warrants VALUES (?, 'allowed', NULL, 'd', '2030')"
+    warrant = "INSERT INTO warrants VALUES (?, 'allowed', NULL, 'd', '2030', NULL, '2031')"
     with place.raw() as raw:
         propose(raw, id="writes")
         propose(raw, id="reads", tool="look", fingerprint=look.fingerprint)

@@ -20,6 +20,7 @@ from ringfence.assembly.config.channels import (
     network,
     outbound,
     processes,
+    rates,
     secrets,
 )
 from ringfence.assembly.config.folders import from_root, store_file, workspace
@@ -88,6 +89,7 @@ def _agent(name: str, values: Values, *, root: Path) -> Agent:
         ),
         workspace=str(workspace(name, values, root=root)),
         outbound=outbound(agent["outbound_allowlist"]),
+        rates=rates(agent["tool_rate_limits"]),
         profile=agent.get("profile"),
         bindings=tuple(map(build_binding, agent["bindings"])),
     )

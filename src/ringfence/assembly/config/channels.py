@@ -11,6 +11,8 @@ from typing import Any
 
 from ringfence.agents.accounts import Account, Accounts
 from ringfence.agents.bindings import Binding, Outbound
+from ringfence.agents.rates import Rates
+from ringfence.assembly.config.texts import read_limit
 from ringfence.contract.capabilities import Files, Network, Processes, Secrets
 from ringfence.contract.patterns import GlobSet
 from ringfence.policy.addresses import address_pattern
@@ -45,6 +47,10 @@ def outbound(lists: Values) -> Outbound:
     )
 
 
+def rates(limits: Values) -> Rates:
+    return MappingProxyType({pattern: read_limit(text) for pattern, text in limits.items()})
+
+
 def build_binding(binding: Values) -> Binding:
     return Binding(
         channel=binding["channel"],
@@ -55,6 +61,7 @@ def build_binding(binding: Values) -> Binding:
         files=files(binding["files"]) if "files" in binding else None,
         processes=processes(binding["processes"]) if "processes" in binding else None,
         outbound=outbound(binding["outbound_allowlist"]) if "outbound_allowlist" in binding else None,
+        rates=rates(binding["tool_rate_limits"]),
     )
 
 

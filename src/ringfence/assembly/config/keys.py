@@ -98,6 +98,8 @@ BINARIES = Record(keys={"allow": _list(texts.BINARY, "binaries the agent's tools
 
 OUTBOUND = Named(name=texts.CHANNEL, value=Listing(item=texts.RECIPIENT), check=_recipients)
 
+RATES = Named(name=texts.TOOL_GLOB, value=texts.RATE)
+
 BINDING = Record(keys={
     "channel": _needed(texts.CHANNEL, "the kind of channel"),
     "instance": _needed(texts.INSTANCE, "which one of its kind; with the channel, an account under `accounts`"),
@@ -107,6 +109,7 @@ BINDING = Record(keys={
     "secrets": _narrows(SECRET_PERMITS, "secrets that stay usable here; left out: all of the agent's"),
     "processes": _narrows(BINARIES, "binaries that stay startable here; left out: all of the agent's"),
     "outbound_allowlist": _narrows(OUTBOUND, "recipients that stay allowed here; left out: all of the agent's"),
+    "tool_rate_limits": _section(RATES, "how often tools may be called here, beside the agent's own limits"),
 })  # fmt: skip
 
 AGENT = Record(keys={
@@ -118,6 +121,7 @@ AGENT = Record(keys={
     "secrets": _section(SECRET_PERMITS, "which secrets the agent's tools may use"),
     "processes": _section(BINARIES, "what the agent's tools may start"),
     "outbound_allowlist": _section(OUTBOUND, "whom its tools may write to, by channel; no list is nobody"),
+    "tool_rate_limits": _section(RATES, "how often tools may be called, by name or pattern; every match counts"),
     "profile": Key(shape=texts.NAME, means="a profile under `profiles` that tightens what the agent may call"),
     "bindings": _records(BINDING, "channels the agent acts on; each narrows, and none is wider than the agent"),
 })  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from ringfence.agents.rates import SECONDS, Rate, read_rate
 from ringfence.assembly.config.shape import Text
 from ringfence.assembly.config.store_urls import file_url
 from ringfence.contract.capabilities import Network, Processes, Secrets
@@ -41,6 +42,14 @@ def read_retention(text: str) -> timedelta:
     if not found or int(found[1]) > _LONGEST_RETENTION:
         raise TextRefused("not a number of days up to a century; write it like `400d`")
     return timedelta(days=int(found[1]))
+
+
+def read_limit(text: str) -> Rate:
+    """A number of calls in a time, like `20/hour`."""
+    found = read_rate(text)
+    if found is None:
+        raise TextRefused(f"not a rate; write it like `20/hour`, by {', '.join(SECONDS)}")
+    return found
 
 
 def read_store_file(url: str) -> str:
@@ -109,6 +118,7 @@ BINARY = Text(says="a name like `git`, or an absolute path", check=Processes)
 VARIABLE = Text(says="an environment variable's name", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
 DURATION = Text(says="a length of time like `24h`", pattern=r"[1-9][0-9]{0,8}[smhd]", check=read_duration)
 RETENTION = Text(says="a number of days like `400d`", pattern=r"[1-9][0-9]{0,4}d", check=read_retention)
+RATE = Text(says="a rate like `20/hour`", pattern=r"[1-9][0-9]{0,8}/(second|minute|hour|day)", check=read_limit)
 STORE_URL = Text(
     says="`sqlite:///path` or `postgresql://…`", pattern=r"(sqlite:///|postgres(ql)?://).+", check=read_store_file
 )

@@ -16,6 +16,11 @@ GRANT INSERT ON audit_events, audit_bodies TO ringfence_application, ringfence_a
 GRANT INSERT ON sessions, invocations, approvals, warrants, standing_uses, audit_checkpoints TO ringfence_application;
 GRANT UPDATE (status, code, outcome, cost_estimate, completed_at) ON invocations TO ringfence_application;
 GRANT UPDATE (status, code, resolved_at) ON approvals TO ringfence_application;
+-- Who is alive, and how much is left; a key is reserved by the database itself, with the warrant.
+GRANT INSERT ON workers, buckets, rests TO ringfence_application;
+GRANT UPDATE (alive_until, gone_at) ON workers TO ringfence_application;
+GRANT UPDATE (tokens, at) ON buckets TO ringfence_application;
+GRANT UPDATE (tokens, at, rests_until) ON rests TO ringfence_application;
 
 -- What was found at start: contracts and first sights. Who vouches for a contract is an operator.
 GRANT INSERT ON tools, pins TO ringfence_application;
@@ -32,6 +37,6 @@ GRANT UPDATE (presence, at) ON sightings TO ringfence_operator;
 GRANT UPDATE (fingerprint, source_digest, trust, accepted_by, at, retired_at) ON pins TO ringfence_operator;
 GRANT UPDATE (ended_at, ended_by, ended_why) ON standing_grants TO ringfence_operator;
 GRANT UPDATE (lifted_at, lifted_by) ON freezes TO ringfence_operator;
-GRANT UPDATE (status, code, completed_at) ON invocations TO ringfence_operator;
+GRANT UPDATE (status, code, outcome, cost_estimate, completed_at) ON invocations TO ringfence_operator;
 GRANT UPDATE (status, code, resolved_at) ON approvals TO ringfence_operator;
 GRANT DELETE ON audit_bodies TO ringfence_operator;

@@ -13,7 +13,8 @@ SELECT status, tool, fingerprint, arguments_digest, agent, session FROM invocati
 UPDATE invocations SET status = 'refused', code = ?2, completed_at = ?3 WHERE id = ?1
 
 -- name: use_warrant
-INSERT INTO warrants (invocation_id, basis, approval_id, digest, consumed_at) VALUES (?1, ?2, ?3, ?4, ?5)
+INSERT INTO warrants (invocation_id, basis, approval_id, digest, consumed_at, key_until, worker)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 
 -- name: finish
 UPDATE invocations SET status = ?2, code = ?3, outcome = ?4, cost_estimate = ?5, completed_at = ?6 WHERE id = ?1

@@ -1,0 +1,32 @@
+"""Every test of this folder runs twice: over a file of SQLite and over a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.spine.household import config
+from tests.cluster import Cluster
+
+MakeConfig = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[MakeConfig, None, None]:
+    """A maker of configs, all of which name the same store."""
+    sections: dict[str, Any] = {}
+    name = ""
+    if request.param == "postgres":
+        cluster: Cluster = request.getfixturevalue("cluster")
+        name = cluster.database()
+        sections = {"store": {"url": cluster.url(name, user="person")}}
+
+    def make(**changes: Any) -> dict[str, Any]:
+        return config(tmp_path, **{**sections, **changes})
+
+    yield make
+    if name:
+        cluster.drop(name)
