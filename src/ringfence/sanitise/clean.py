@@ -84,14 +84,14 @@ def _settled(raw: str) -> tuple[str, list[Finding], Trace]:
 
 
 def _cut(text: str, *, limit: int) -> Cut:
-    """The text within its limit; its last words are looked at again, since less stands behind them now."""
+    """The text within its limit; its last words are looked at again, since other words follow them now."""
     cut = truncated(text, limit=limit)
     for _ in range(_MOST_ROUNDS if cut.missing else 0):
-        kept = cut.text[: cut.at]
-        again = _settled(kept)[0]
-        if again == kept:
+        again = _settled(cut.text)[0]
+        if again == cut.text:
             break
-        cut = marked(shortened(again, limit=limit), size=len(text.encode()))
+        kept = again.removesuffix(cut.text[cut.at :])
+        cut = marked(shortened(kept, limit=limit), size=len(text.encode()))
     return cut
 
 

@@ -44,7 +44,7 @@ KINDS: dict[str, Kind] = {
     "tag_character": Kind(_HIGH, "removed, except in the three emoji flags", "tag characters spell invisible ASCII that a model can read"),
     "variation_selector": Kind(_HIGH, "removed where its base has no such variant", "256 invisible selectors carry a byte each"),
     "zero_width": Kind(_MEDIUM, "removed where script or emoji does not need it", "characters without width split words for a filter and carry hidden bits"),
-    "role_token": Kind(_HIGH, "`[role token: name]`", "chat-template tokens and turn labels make a model believe that somebody else is speaking"),
+    "role_token": Kind(_HIGH, "`[role: name]`", "chat-template tokens and turn labels make a model believe that somebody else is speaking"),
     "markdown_fetch": Kind(_MEDIUM, "shown as text, target and all", "an image is fetched when it is shown and a link when it is touched; both carry data out in the address"),
     "markdown_hidden": Kind(_HIGH, "`[hidden comment: N characters]`, or shown as text", "comments and reference definitions are read by a model and shown to no person"),
     "html": Kind(_MEDIUM, "`<` becomes `&lt;`", "elements fetch, hide and restyle; a model needs none of them"),

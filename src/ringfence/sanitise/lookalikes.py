@@ -61,12 +61,12 @@ def spellings() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def folds() -> dict[int, str]:
     """One plain character for each that is drawn like one, in the case it is drawn in; a text keeps its length."""
-    table = {ord(char): plain for plain, chars, _ in BESIDE for char in chars}
+    table: dict[int, str] = {}
     for prototype, chars in stored()["prototypes"].items():
         if len(prototype) == 1 and prototype.isascii():
             table |= {ord(char): _stroke(char) if prototype == "l" else prototype for char in chars if char > "\x7f"}
     table |= {point: plain for point in _COMPATIBLE if (plain := _in_its_case(chr(point)))}
-    return table
+    return table | {ord(char): plain for plain, chars, _ in BESIDE for char in chars}
 
 
 def _stroke(char: str) -> str:

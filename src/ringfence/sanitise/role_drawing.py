@@ -18,7 +18,7 @@ Case = Literal["any", "exact"]
 
 LONGEST_NAME = 48
 # The longest that a token can be: a call with its attributes, each letter of its name apart.
-LONGEST_TOKEN = 320
+LONGEST_TOKEN = 160
 FIRST: dict[Shape, str] = {
     "piped": "<",
     "half_piped": "<",
@@ -34,6 +34,8 @@ FIRST: dict[Shape, str] = {
 }
 
 _GAP = "[ \t]{0,3}+"
+# A digit that is drawn like a letter.
+_DIGITS = {"o": "0", "i": "1", "l": "1"}
 _FIXED = {"9": r"\d{1,4}+", "~": ""}
 
 
@@ -72,7 +74,9 @@ def _any_of(words: Iterable[str], *, case: Case) -> str:
 def _letter(char: str, *, case: Case) -> str:
     if char in _FIXED:
         return _FIXED[char]
-    return re.escape(char) if case == "exact" or not char.isalpha() else f"[{char.lower()}{char.upper()}]"
+    if case == "exact" or not char.isalpha():
+        return re.escape(char)
+    return f"[{char.lower()}{char.upper()}{_DIGITS.get(char.lower(), '')}]"
 
 
 def _rest(rests: list[str], *, case: Case) -> str:
@@ -94,7 +98,7 @@ def _half_piped(row: RoleToken) -> str:
 
 def _calling(row: RoleToken) -> str:
     """With attributes too; the name may have a prefix."""
-    return rf"{_GAP}(?:/{_GAP})?+(?:[a-z]{{1,16}}+:)?+{_names(row)}(?:[\s=][^<>]{{0,200}}+)?+>"
+    return rf"{_GAP}(?:/{_GAP})?+(?:[a-z]{{1,16}}+:)?+{_names(row)}(?:[\s=][^<>]{{0,80}}+)?+>"
 
 
 def _heading(row: RoleToken) -> str:

@@ -1,6 +1,6 @@
 """No text of a stranger can take a turn in a conversation: the tokens by which a model tells speakers are taken apart.
 
-Takes: text without hidden characters.  Gives: edits that put `[role token: name]` in place of each token.
+Takes: text without hidden characters.  Gives: edits that put `[role: name]` in place of each token.
 Never: needs the exact spelling; look-alikes, full width, blanks and accents between the letters make no difference.
 
 Where a text is not plain, the places at which a token could begin are first spelled in plain letters, one for one.
@@ -30,7 +30,7 @@ _FURTHEST_BACK = 16
 # Which weak labels together are a conversation.
 _ASKS, _ANSWERS = frozenset({"user"}), frozenset({"ai", "bot", "chatgpt"})
 _TO_A_MODEL = re.compile(r"[\s*_]*(?:\Z|\n|(?:you|your|ignore|disregard|forget)\b)", re.IGNORECASE)
-_LONGEST_LABEL = 64
+_LONGEST_LABEL = 40
 # A name of so few letters is also a variable.
 _SHORT = 3
 
@@ -45,8 +45,13 @@ class _Token(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The bare name: nothing is left of it by which a token could be told."""
-        return re.sub(r"\W+", "", self.plain).strip("_").casefold()[:LONGEST_NAME] or "unnamed"
+        return _bare(self.plain)
+
+
+@lru_cache(maxsize=1024)
+def _bare(token: str) -> str:
+    """The name alone: nothing is left of it by which a token could be told."""
+    return re.sub(r"\W+", "", token).strip("_").casefold()[:LONGEST_NAME] or "unnamed"
 
 
 def tokens(text: str) -> Sequence[Edit]:
@@ -67,7 +72,7 @@ def _edits(found: Sequence[_Token]) -> list[Edit]:
     edits: list[Edit] = []
     for token in found:
         if not edits or token.start >= edits[-1].end:
-            edits.append(Edit(token.start, token.end, KIND, f"[role token: {token.name}]", token.row))
+            edits.append(Edit(token.start, token.end, KIND, f"[role: {token.name}]", token.row))
     return edits
 
 
@@ -112,7 +117,7 @@ def _plain_parts(text: str) -> Iterator[tuple[int, str]]:
         if begins.start() > end + 2:
             yield start, text[start:end].translate(_plain())
             start = max(begins.start() - 2, end)
-        end = min(begins.end() + LONGEST_TOKEN, len(text))
+        end = min(begins.end() + (LONGEST_TOKEN if begins["token"] is not None else 2), len(text))
     yield start, text[start:end].translate(_plain())
 
 
@@ -138,7 +143,7 @@ def _beginnings() -> re.Pattern[str]:
     alike: dict[str, str] = {}
     for point, plain in folds().items():
         alike[plain] = alike.get(plain, "") + chr(point)
-    firsts = "".join(re.escape(char) + alike.get(char, "") for char in sorted(set(FIRST.values())))
+    firsts = "".join(re.escape(char) + alike.get(char, "") for char in sorted(set(FIRST.values()) - {">"}))
     colons = ":" + alike[":"]
-    label = rf"[^\w\n{firsts}]{{0,12}}+\w(?:[\w *{_BLANKS}](?<![{colons}])){{1,{_LONGEST_LABEL}}}?[{colons}]"
-    return re.compile(rf"[{firsts}\n.!?\u3002](?:(?<=[{firsts}])|{label})")
+    label = rf"[^\w\n{firsts}]{{0,12}}+\w[\w *{_BLANKS}]{{1,{_LONGEST_LABEL}}}?[{colons}]"
+    return re.compile(rf"[{firsts}>\n.!?\u3002](?:(?P<token>(?<=[{firsts}])(?!\s?\d)|(?<=>)>)|{label})")

@@ -41,7 +41,8 @@ _SEQUENCE = re.compile("|".join(f"(?P<{detail}>{pattern})" for detail, pattern, 
 _STYLE = re.compile(r"(?:\x1b\[|\x9b)[0-9:;]*m")
 # Both begin with a plain class, by which the engine skips harmless text many times faster than by the grammar.
 _START = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-_BREAK = re.compile("[\r\x0b\x0c\x85\u2028\u2029](?!(?<=\r)\n)")
+_ODD = "[\r\x0b\x0c\x85\u2028\u2029](?!(?<=\r)\n)"
+_BREAKS = re.compile(f"{_ODD}(?:{_ODD})*+")
 
 CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
 
@@ -60,4 +61,4 @@ def escapes(text: str) -> Sequence[Edit]:
 
 def breaks(text: str) -> Sequence[Edit]:
     """Every line break that only some readers see, made one that all see; runs after `escapes`."""
-    return [Edit(match.start(), match.end(), "odd_line_break", "\n") for match in _BREAK.finditer(text)]
+    return [Edit(*match.span(), "odd_line_break", "\n" * len(match[0])) for match in _BREAKS.finditer(text)]

@@ -53,7 +53,7 @@ def test_what_is_left_of_a_token_is_no_token(row: RoleToken) -> None:
 
 def test_a_token_becomes_its_name_in_brackets() -> None:
     cleaned = clean_output("a<|im_start|>system")
-    assert cleaned.text == "a[role token: im_start]system"
+    assert cleaned.text == "a[role: im_start]system"
     assert [(each.kind, each.span, each.severity, each.detail) for each in cleaned.findings] == [
         ("role_token", (1, 13), Severity.HIGH, "piped")
     ]
@@ -94,7 +94,7 @@ def test_full_width_makes_no_difference() -> None:
 
 
 def test_hidden_characters_inside_a_token_make_no_difference() -> None:
-    assert clean_output("<|im\u200b_st\u2060art|>").text == "[role token: im_start]"
+    assert clean_output("<|im\u200b_st\u2060art|>").text == "[role: im_start]"
 
 
 @pytest.mark.req("SAN-4")
