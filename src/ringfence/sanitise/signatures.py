@@ -13,7 +13,7 @@ from typing import Literal
 from ringfence.sanitise.edits import MOST_FINDINGS
 from ringfence.sanitise.finding import KINDS, Finding
 from ringfence.sanitise.normal import views
-from ringfence.sanitise.search import search, without_counting
+from ringfence.sanitise.search import Encoding, search, without_counting
 from ringfence.sanitise.signature import Signature
 from ringfence.sanitise.signature_rows import ROWS
 from ringfence.sanitise.signature_rows_descriptions import ROWS as DESCRIPTIONS
@@ -23,6 +23,8 @@ SIGNATURES: tuple[Signature, ...] = (*ROWS, *DESCRIPTIONS, *LATIN, *NATIVE)
 
 Reader = Literal["output", "description"]
 Script = Literal["plain", "native"]
+
+_ENCODING: dict[Script, Encoding] = {"plain": "ascii", "native": "utf-8"}
 
 # How far behind the end of a sentence an order can go on.
 _REACH = 200
@@ -63,14 +65,15 @@ def _matches(seen: bytes, *, reader: Reader, script: Script) -> Iterator[tuple[S
     """Where a row holds: one search for all rows finds the sentences, and each row looks at those again."""
     for begin, end in _sentences(seen, reader=reader, script=script):
         for row in _rows(reader, script):
-            for hit in search(row.pattern, case="ignored").finditer(seen, begin, end):
+            for hit in search(row.pattern, case="ignored", encoding=_ENCODING[script]).finditer(seen, begin, end):
                 yield row, hit.start(), hit.end()
 
 
 def _sentences(seen: bytes, *, reader: Reader, script: Script) -> list[tuple[int, int]]:
     """The parts of the text in which a row can hold, in order and apart."""
     parts: list[tuple[int, int]] = []
-    for hit in search(_any_row(reader, script), case="ignored").finditer(seen):
+    anywhere = search(_any_row(reader, script), case="ignored", encoding=_ENCODING[script])
+    for hit in anywhere.finditer(seen):
         begin, end = hit.start(), min(hit.end() + _REACH, len(seen))
         if parts and begin <= parts[-1][1]:
             begin = parts.pop()[0]

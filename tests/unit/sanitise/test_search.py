@@ -37,7 +37,7 @@ def test_every_example_is_found_by_the_opening_of_its_own_row(row: tuple[str, ..
 @pytest.mark.parametrize("row", SIGNATURES, ids=[row.id for row in SIGNATURES])
 def test_every_example_is_found_without_counting(row: tuple[str, ...]) -> None:
     *_, pattern, found, _ = row
-    assert list(search(without_counting(pattern), case="ignored").finditer(found.encode()))
+    assert list(search(without_counting(pattern), case="ignored", encoding="utf-8").finditer(found.encode()))
 
 
 def test_nothing_is_counted_without_counting() -> None:
