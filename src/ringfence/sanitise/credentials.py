@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from ringfence.sanitise import credential_formats, credential_formats_l_to_z, credential_shapes
+from ringfence.sanitise import credential_formats, credential_formats_l_to_z, credential_shapes, manifests
 from ringfence.sanitise.credential_contexts import CONTEXTS, Context
 from ringfence.sanitise.credential_format import Format
 from ringfence.sanitise.credential_shapes import PRIVATE_KEY
@@ -48,7 +48,8 @@ def redacted(text: str) -> Sequence[Edit]:
     seen = text.encode("ascii", errors="replace")
     spelled = list(_spelled(text, seen))
     placed = list(_placed(text, seen, taken=spelled))
-    return sorted(spelled + placed) if placed else spelled
+    kept = list(_kept(text, taken=sorted(spelled + placed))) if b"ecret" in seen else []
+    return sorted(spelled + placed + kept) if placed or kept else spelled
 
 
 def _spelled(text: str, seen: bytes) -> Iterator[Edit]:
@@ -72,17 +73,31 @@ def _begin(row: Format, text: str, start: int, *, after: int) -> int | None:
     return before.start() if before else None
 
 
+def _kept(text: str, *, taken: Sequence[Edit]) -> Iterator[Edit]:
+    return (
+        _edit(start, end, manifests.NAME) for start, end in manifests.values(text) if _is_free(start, end, taken=taken)
+    )
+
+
 def _placed(text: str, seen: bytes, *, taken: Sequence[Edit]) -> Iterator[Edit]:
-    starts = [edit.start for edit in taken]
     for hit in search(without_counting(_ANY_CONTEXT)).finditer(seen):
         match = _places().match(text, hit.start())
         if match is None or match.lastindex is None:
             continue
         row, (start, end) = CONTEXTS[match.lastindex - 1], match.span(match.lastindex)
-        before = bisect_right(starts, end - 1) - 1
-        free = before < 0 or taken[before].end <= start
+        free = _is_free(start, end, taken=taken)
         if free and text[end : end + 1] not in ("[", "(") and _counts(row, match[match.lastindex]):
             yield _edit(start, end, row.id)
+
+
+def _is_free(start: int, end: int, *, taken: Sequence[Edit]) -> bool:
+    """Whether nothing of this has been taken yet."""
+    before = bisect_right(taken, end - 1, key=_start) - 1
+    return before < 0 or taken[before].end <= start
+
+
+def _start(edit: Edit) -> int:
+    return edit.start
 
 
 def _counts(row: Context, value: str) -> bool:

@@ -13,7 +13,8 @@ import re
 # Of neighbouring characters, the share that differ in class.
 _DRAWN = 0.22
 _DRAWN_WITHOUT_DIGITS = 0.35
-_LONG = 16
+# A time in milliseconds has thirteen digits.
+_LONG = 15
 # Nobody writes so many characters with so many digits among them.
 _TOO_LONG_TO_WRITE = 32
 _DIGITS_AMONG = 1 / 8

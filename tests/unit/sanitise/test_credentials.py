@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ringfence.sanitise import manifests
 from ringfence.sanitise.credential_contexts import CONTEXTS
 from ringfence.sanitise.credential_format import Format, written_out
 from ringfence.sanitise.credentials import FORMATS, redacted
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.req("SAN-1", "SAN-2")
 ROWS = [
     *((row.id, row.reason, row.found, row.passed) for row in FORMATS),
     *((row.id, row.reason, row.found, row.passed) for row in CONTEXTS),
+    (manifests.NAME, manifests.REASON, f"\n{manifests.FOUND}\n", f"\n{manifests.PASSED}\n"),
 ]
 EXAMPLES = [written_out(found) for _, _, found, _ in ROWS]
 
@@ -51,6 +53,13 @@ def test_a_private_key_that_is_cut_short_loses_its_lines() -> None:
 
 def test_only_the_password_of_an_address_goes() -> None:
     assert clean("see postgres://app:s3cr3tw0rd@db/x now") == "see postgres://app:[redacted: password-in-url]@db/x now"
+
+
+def test_the_values_of_a_secret_go_and_its_keys_stay() -> None:
+    manifest = (
+        "apiVersion: v1\ndata:\n  user: YWRtaW5pc3RyYXRvcg==\nkind: Secret\nmetadata:\n  name: of-the-desk\n"
+    )
+    assert clean(manifest) == manifest.replace("YWRtaW5pc3RyYXRvcg==", "[redacted: kubernetes-secret]")
 
 
 def test_a_reference_to_a_secret_is_not_a_secret() -> None:
