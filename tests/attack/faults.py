@@ -47,7 +47,10 @@ async def call(order: dict[str, Any], probe: str) -> dict[str, Any]:
     from ringfence.errors import RingfenceError
 
     try:
-        async with open_runtime(importlib.import_module("campaign").config(order), accept_as="olga") as runtime:
+        config = importlib.import_module("campaign").config(order)
+        # A machine that lacks a part of the full posture might still have the confined one.
+        config["sandbox"]["posture"] = "full"
+        async with open_runtime(config, accept_as="olga") as runtime:
             session = runtime.session(agent="mallory", user="tester")
             outcome = (await session.call(probe, order["canaries"])).as_dict()
             return {"status": outcome["status"], "code": outcome.get("code"), "text": outcome.get("message")}

@@ -30,7 +30,7 @@ from ringfence.sandbox.processes import Held, settle
 from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, ready_pid, sender
 from ringfence.sandbox.spares import Spares, answer_of
 from ringfence.sandbox.walls import walls_of
-from ringfence.sandbox.watch import private_bytes, watch_memory
+from ringfence.sandbox.watch import private_bytes, watch_memory, watch_threads
 
 _BUILD_SECONDS = 30.0
 _MOST_CALLS = 10_000
@@ -159,6 +159,8 @@ class Jail:
         exchange = self._spares.begin(spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes)
         if "memory" not in self._setting.hierarchy.folders:
             watch_memory(exchange, most=bounds.memory_bytes)
+        if self._walls.level == "confined" and "pids" not in self._setting.hierarchy.folders:
+            watch_threads(exchange, most=bounds.processes)
         return exchange
 
     def refill(self) -> None:

@@ -15,6 +15,7 @@ from driver import Yard  # type: ignore[import-not-found]  # pyright: ignore[rep
 
 from ringfence.contract.limits import Limits
 from ringfence.sandbox.local import LocalProcessSandbox
+from ringfence.sandbox.tasks import Tasks
 
 LIMITS = Limits(cpu_seconds=1, wall_seconds=20, memory_mb=96)
 GREEDY: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -29,7 +30,7 @@ GREEDY: tuple[tuple[str, dict[str, Any]], ...] = (
 
 async def calls() -> dict[str, Any]:
     yard: Any = Yard(state=Path(tempfile.mkdtemp()))
-    for module in ("plain", "nosy", "greedy", "forger", "brood"):
+    for module in ("plain", "nosy", "greedy", "forger", "brood", "early"):
         await yard.load(module)
     raw = await yard.run("add", {"a": 1, "b": 2})
     told: dict[str, Any] = {
@@ -37,11 +38,16 @@ async def calls() -> dict[str, Any]:
         "evidence": raw.evidence,
         "tries": await yard.output("tries"),
         "random": [(await yard.output("chance"))[1] for _ in range(3)],
-        "threads": await yard.output("threads", {"wanted": 200}),
+        "threads": await threads(yard),
         "at_once": await asyncio.gather(*(yard.output("add", {"a": number, "b": 1}) for number in range(6))),
         "faults": [(await yard.fault(tool, arguments, limits=LIMITS))[0] for tool, arguments in GREEDY],
+        "early": await yard.output("early"),
+        "sibling": await yard.output("signal_the_brood"),
         "peak": raw.effects.peak_memory_bytes > 1 << 20,
     }
+    # As if a thousand others of the user had been there when they were counted, and had left since.
+    Tasks.count = lambda self: 1000
+    told["too_many"] = (await yard.fault("hold_threads", {"wanted": 60, "seconds": 30}, limits=Limits(pids=8)))[0]
     strict: Any = LocalProcessSandbox(yard.pool, least="full")
     told["strict"] = strict.refusal(yard.job("add")).code
     told["brood"] = [pid for pid in await yard.output("brood") if os.path.exists(f"/proc/{pid}")]
@@ -50,6 +56,12 @@ async def calls() -> dict[str, Any]:
     await yard.close()
     told["left"] = [pid for pid in born if os.path.exists(f"/proc/{pid}")]
     return told
+
+
+async def threads(yard: Any) -> int | str:
+    """How many threads a call had, or how it ended when it had more than the host allows."""
+    raw = await yard.run("threads", {"wanted": 200})
+    return raw.fault.code if raw.fault else json.loads(raw.reply)
 
 
 async def wait_to_be_killed() -> None:
