@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal
@@ -30,6 +31,7 @@ from ringfence.sanitise import Finding, Severity, clean_for_model, clean_output,
 
 _log = logging.getLogger(__name__)
 _MESSAGE_BYTES = 2_000
+_TRACE_BYTES = 16_384
 
 
 class AlreadyMoved(CallRefused):
@@ -42,8 +44,14 @@ def as_refusal(error: Exception) -> RingfenceError:
     """Whatever went wrong while deciding, as the refusal that it is."""
     if isinstance(error, RingfenceError):
         return error
-    _log.error("deciding about a call failed", exc_info=error)
+    _log.error("deciding about a call failed: %s", _traced(error))
     return CallRefused(f"deciding failed: {type(error).__name__}")
+
+
+def _traced(error: BaseException) -> str:
+    """An error with its traceback, as a log may hold it: its words may be a tool's."""
+    lines = "".join(traceback.format_exception(error))
+    return visible(clean_output(lines, limit=_TRACE_BYTES).text, lines="many")
 
 
 async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
@@ -182,7 +190,7 @@ async def record_failed(parts: Parts, case: Case, failure: BaseException) -> Out
 
 async def _record_failure(parts: Parts, case: Case, failure: BaseException) -> Failed:
     if not isinstance(failure, RingfenceError | asyncio.CancelledError):
-        _log.error("the sandbox failed on call %s", case.id, exc_info=failure)
+        _log.error("the sandbox failed on call %s: %s", case.id, _traced(failure))
     try:
         return await _write_failure(parts, case, failure, doubt=_doubt(case))
     except Exception:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from ringfence.errors import CODES, CallRefused, RingfenceError
 from ringfence.runtime.invocation import Recorded, Status
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused
+from ringfence.sanitise import clean_output
+
+_MESSAGE_BYTES = 2_000
 
 
 def remembered(recorded: Recorded) -> Outcome:
@@ -25,4 +28,5 @@ def remembered(recorded: Recorded) -> Outcome:
 
 
 def plain_refusal(invocation_id: str, refusal: RingfenceError) -> Refused:
-    return Refused(invocation_id=invocation_id, code=refusal.code, message=refusal.message, remedy=refusal.remedy)
+    message = clean_output(refusal.message, limit=_MESSAGE_BYTES).text
+    return Refused(invocation_id=invocation_id, code=refusal.code, message=message, remedy=refusal.remedy)
