@@ -88,9 +88,15 @@ def _kind(row: Row) -> Kind:
     return "share" if takes or row.probe in _SHARE else "surface"
 
 
+def _declares_nothing(row: Row) -> bool:
+    """Tools that were granted something try the same once more; a peer knows no declared needs to set beside theirs."""
+    return not row.module.startswith("granted_")
+
+
+CANDIDATES: tuple[Row, ...] = tuple(filter(_declares_nothing, TABLE))
 CHOSEN: tuple[Probe, ...] = tuple(
     sorted(
-        (Probe(row=row, kind=_kind(row)) for row in TABLE if row.probe not in LEFT_OUT),
+        (Probe(row=row, kind=_kind(row)) for row in CANDIDATES if row.probe not in LEFT_OUT),
         key=lambda probe: (KINDS.index(probe.kind), probe.row.line, probe.name),
     )
 )

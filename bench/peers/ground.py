@@ -58,9 +58,9 @@ class Call:
 
 
 def packages() -> Iterator[str]:
-    """Ringfence and its distributions, and nothing of the tests."""
+    """Ringfence and its distributions, and nothing of the tests; by their real paths, since sandboxes mount those."""
     yield str(ROOT / "src")
-    yield from (path for path in sys.path if path.endswith("-packages"))
+    yield from (os.path.realpath(path) for path in sys.path if path.endswith("-packages"))
 
 
 def python_for_all() -> str:

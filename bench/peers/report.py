@@ -22,6 +22,8 @@ CLOSING = f"""\
 - `cannot run` means that the sandbox or the probe did not start, or gave no answer.
 - The launcher of every sandbox, ours too, is careless in the same way: a secret in a variable, three inheritable
   descriptors. A probe that tries several ways works if one of them does.
+- What may be of a sandbox's own making (its terminals, its processes inside, an empty folder over the real one, a
+  device that gVisor plays itself) does not count in a peer's column; in ours every part counts.
 - The attack table was written for Ringfence, which refuses whatever a tool did not declare. A peer that lets a program
   run programs does what it is for, and the notes say so; a count is no grade. Each peer can be set up more strictly by
   hand than its documentation shows, and each does things that Ringfence does not.
@@ -74,7 +76,13 @@ class Report:
 
     def markdown(self) -> str:
         """The section of the threat model, between its two marks."""
-        parts = [self._opening(), _table(list(self._set_ups())), _table(list(self._counts())), CLOSING.strip()]
+        parts = [
+            self._opening(),
+            _table(list(self._set_ups())),
+            _table(list(self._counts())),
+            CLOSING.strip(),
+            _left_out(),
+        ]
         for kind, probes in self.matrix.by_kind().items():
             head = [f"{kind}: {MEANINGS[kind]}", *self.matrix.columns]
             cells = [
@@ -124,6 +132,13 @@ class Report:
         if len(line) == 1:
             return line[0]
         return "  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+
+
+def _left_out() -> str:
+    reasons: dict[str, list[str]] = {}
+    for name, reason in LEFT_OUT.items():
+        reasons.setdefault(reason, []).append(f"`{name}`")
+    return "Attacks left out:\n\n" + "\n".join(f"- {', '.join(names)}: {reason}." for reason, names in reasons.items())
 
 
 def _table(lines: Sequence[Sequence[str]]) -> str:

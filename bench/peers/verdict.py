@@ -39,10 +39,10 @@ def judge(said: Said) -> Judged:
     answer = next((line.removeprefix(CAME_TO) for line in lines if line.startswith(CAME_TO)), None)
     if answer is not None:
         return judge_attempt(json.loads(answer))
-    if ABOUT_TO_TRY not in lines:
-        return Judged(verdict="cannot run", detail=f"did not start: {_last_line(said.err)}")
     if said.status is None:
         return Judged(verdict="cannot run", detail="no answer in time")
+    if ABOUT_TO_TRY not in lines:
+        return Judged(verdict="cannot run", detail=f"did not start: {_last_line(said.err)}")
     return Judged(verdict="stopped", detail=f"ended with status {said.status}")
 
 
