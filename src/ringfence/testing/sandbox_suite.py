@@ -55,19 +55,32 @@ def suite_raise(text: str) -> str:
     raise ValueError(text)
 
 
-def job_for(declared: Tool, *, number: int = 1, text: str = "x", grant: tuple[Capability, ...] = ()) -> Job:
-    """A job as the pipeline would hand it over, for a tool at the top level of a module."""
+def file_of(declared: Tool) -> tuple[str, Path]:
+    """The module that declares a tool, and its file."""
     assert declared.implementation is not None, "the tool was read from a description"
     module = declared.implementation.function.__module__
     file = sys.modules[module].__file__
     assert file is not None, f"`{module}` has no file"
+    return module, Path(file)
+
+
+def job_for(
+    declared: Tool,
+    *,
+    number: int = 1,
+    text: str = "x",
+    grant: tuple[Capability, ...] = (),
+    source_digest: str | None = None,
+) -> Job:
+    """A job as the pipeline would hand it over, for a tool at the top level of a module."""
+    module, file = file_of(declared)
     return Job(
         kind="python",
         invocation_id=f"inv_{number:024x}",
         tool=RegisteredTool(
             tool=declared,
             source=f"code:{module}",
-            source_digest=digest(Path(file).read_bytes()),
+            source_digest=source_digest or digest(file.read_bytes()),
             trust=Trust.PINNED,
             quarantine=None,
             shape=Shape(declared),
@@ -96,6 +109,10 @@ class SandboxSuite:
     def factory() -> Sandbox:
         raise NotImplementedError("a subclass says how its sandbox is made")
 
+    def job(self, declared: Tool, *, number: int = 1, text: str = "x", grant: tuple[Capability, ...] = ()) -> Job:
+        """A job for this sandbox; one that keeps sources itself names them by its own digest."""
+        return job_for(declared, number=number, text=text, grant=grant)
+
     def made(self) -> Sandbox:
         require_test_run("SandboxSuite")
         return self.factory()
@@ -111,16 +128,16 @@ class SandboxSuite:
             if kind in sandbox.serves:
                 continue
             with pytest.raises(CallRefused) as refusal:
-                guard(job_for(self.echo, grant=(NEEDS[kind],)), sandbox=sandbox)
+                guard(self.job(self.echo, grant=(NEEDS[kind],)), sandbox=sandbox)
             assert refusal.value.code == "not_available"
 
     def test_what_it_would_refuse_is_said_beforehand_with_a_known_code(self) -> None:
-        refusal = self.made().refusal(job_for(self.echo))
+        refusal = self.made().refusal(self.job(self.echo))
         assert (refusal is None) is (self.runs == "jobs")
         assert refusal is None or refusal.code in CODES
 
     async def test_a_job_it_refuses_does_not_run(self) -> None:
-        sandbox, job = self.made(), job_for(self.echo)
+        sandbox, job = self.made(), self.job(self.echo)
         refusal = sandbox.refusal(job)
         if refusal is None:
             return
@@ -131,13 +148,13 @@ class SandboxSuite:
 
     async def test_a_job_it_accepts_is_answered_with_one_json_text(self) -> None:
         if self.runs == "jobs":
-            answer = await self._answer(job_for(self.echo, text="hello"))
+            answer = await self._answer(self.job(self.echo, text="hello"))
             assert answer.fault is None
             assert json.loads(answer.reply or b"") == "hello"
 
     async def test_what_goes_wrong_inside_is_a_fault_and_not_an_exception(self) -> None:
         if self.runs == "jobs":
-            answer = await self._answer(job_for(self.failing, text="a reason"))
+            answer = await self._answer(self.job(self.failing, text="a reason"))
             assert answer.reply is None
             assert answer.fault is not None
             assert answer.fault.code == "tool_error"
@@ -145,13 +162,13 @@ class SandboxSuite:
 
     async def test_the_host_measures_and_nothing_is_negative(self) -> None:
         if self.runs == "jobs":
-            effects = (await self._answer(job_for(self.echo))).effects
+            effects = (await self._answer(self.job(self.echo))).effects
             assert min(effects.wall_seconds, effects.cpu_seconds, effects.peak_memory_bytes) >= 0
 
     async def test_jobs_side_by_side_get_each_their_own_answer(self) -> None:
         if self.runs == "jobs":
             sandbox = self.made()
-            jobs = [job_for(self.echo, number=number, text=str(number)) for number in range(1, 5)]
+            jobs = [self.job(self.echo, number=number, text=str(number)) for number in range(1, 5)]
             try:
                 answers = await asyncio.gather(*map(sandbox.run, jobs))
             finally:
@@ -162,7 +179,7 @@ class SandboxSuite:
         before = asyncio.all_tasks()
         sandbox = self.made()
         if self.runs == "jobs":
-            await sandbox.run(job_for(self.echo))
+            await sandbox.run(self.job(self.echo))
         await sandbox.close()
         await sandbox.close()
         assert asyncio.all_tasks() == before
