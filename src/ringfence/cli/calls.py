@@ -1,4 +1,4 @@
-"""`ringfence calls`: a call on record, and picking up one that waited.
+"""`ringfence calls`: calls on record; picking up, settling and taking back one.
 
 Takes: the id of a call.  Gives: how it stands, or its outcome.
 Never: resumes a call as anybody but the session, agent and binding that it was recorded for.
@@ -6,16 +6,17 @@ Never: resumes a call as anybody but the session, agent and binding that it was 
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, Literal
 
 import click
 
 from ringfence.approvals.inbox import Vote
 from ringfence.cli.ending import COMPLETED
 from ringfence.cli.opening import chosen_config, records_only, with_runtime
-from ringfence.cli.options import config_option, json_option
+from ringfence.cli.options import config_option, json_option, login_name, person_option
 from ringfence.cli.outcomes import show_outcome
-from ringfence.cli.printing import emit_json, facts, heading
+from ringfence.cli.printing import emit_json, facts, heading, say, table
 from ringfence.errors import Misuse
 from ringfence.runtime import Outcome, Runtime
 from ringfence.runtime.invocation import Recorded
@@ -23,7 +24,73 @@ from ringfence.runtime.invocation import Recorded
 
 @click.group("calls")
 def command() -> None:
-    """Show a recorded call, or resume one that waited."""
+    """List and show recorded calls; resume, settle or take back one."""
+
+
+@command.command("list")
+@click.option("--status", metavar="STATUS", help="Calls that stand so, like `in_doubt`.")
+@click.option("--agent", metavar="AGENT", help="Calls of this agent.")
+@click.option("--last", "limit", default=20, show_default=True, type=click.IntRange(min=1), help="How many.")
+@json_option
+@config_option
+def listed(status: str | None, agent: str | None, limit: int, as_json: bool) -> int:
+    """List recorded calls, newest first."""
+
+    async def work(runtime: Runtime) -> list[Recorded]:
+        return await runtime.calls.list(status=status, agent=agent, limit=limit)
+
+    found = with_runtime(work, config=records_only(chosen_config()))
+    if as_json:
+        emit_json({"calls": [_document(each) for each in found]})
+    elif not found:
+        say("no such call is on record")
+    else:
+        table(("call", "status", "agent", "tool", "proposed"), [_row(each) for each in found])
+    return COMPLETED
+
+
+@command.command("settle")
+@click.argument("invocation")
+@click.option("--to", type=click.Choice(("completed", "failed")), required=True, help="What you found at the far side.")
+@click.option("--because", required=True, help="How you know, for the record.")
+@click.option("--output", metavar="JSON", help="What the tool would have answered, where it took effect.")
+@person_option
+@json_option
+@config_option
+def settle(
+    invocation: str,
+    to: Literal["completed", "failed"],
+    because: str,
+    output: str | None,
+    person: str | None,
+    as_json: bool,
+) -> int:
+    """Settle the call INVOCATION that is in doubt, as an operator.
+
+    `completed`: it took effect, and whoever asks again under its key is told so.
+    `failed`: it did not, and its key is free.
+    """
+    value = None if output is None else _json(output)
+
+    async def work(runtime: Runtime) -> Recorded:
+        by = person or login_name()
+        return await runtime.calls.settle(invocation, by=by, to=to, because=because, output=value)
+
+    return _shown(with_runtime(work, config=records_only(chosen_config())), as_json=as_json)
+
+
+@command.command("cancel")
+@click.argument("invocation")
+@person_option
+@json_option
+@config_option
+def cancel(invocation: str, person: str | None, as_json: bool) -> int:
+    """Take back the call INVOCATION that waits, as an operator; `ringfence freeze` ends what runs."""
+
+    async def work(runtime: Runtime) -> Recorded:
+        return await runtime.calls.cancel(invocation, by=person or login_name())
+
+    return _shown(with_runtime(work, config=records_only(chosen_config())), as_json=as_json)
 
 
 @command.command("show")
@@ -36,12 +103,7 @@ def show(invocation: str, as_json: bool) -> int:
     async def work(runtime: Runtime) -> Recorded:
         return await _recorded(runtime, invocation)
 
-    found = with_runtime(work, config=records_only(chosen_config()))
-    if as_json:
-        emit_json(_document(found))
-    else:
-        _draw(found)
-    return COMPLETED
+    return _shown(with_runtime(work, config=records_only(chosen_config())), as_json=as_json)
 
 
 @command.command("resume")
@@ -62,11 +124,32 @@ def resume(invocation: str, as_json: bool) -> int:
     return show_outcome(with_runtime(work, config=chosen_config()), as_json=as_json)
 
 
+def _shown(found: Recorded, *, as_json: bool) -> int:
+    if as_json:
+        emit_json(_document(found))
+    else:
+        _draw(found)
+    return COMPLETED
+
+
+def _row(found: Recorded) -> tuple[str, ...]:
+    kept = found.invocation
+    status = f"{found.status.value} [{found.code}]" if found.code else found.status.value
+    return (kept.id, status, kept.agent, kept.tool, kept.proposed_at.isoformat(timespec="seconds"))
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise Misuse("`--output` is not JSON", remedy="put it in single quotes, as JSON") from None
+
+
 async def _recorded(runtime: Runtime, invocation_id: str) -> Recorded:
     found = await runtime.recorded(invocation_id)
     if found is None:
         raise Misuse(
-            f"there is no call `{invocation_id}` on record", remedy="`ringfence audit tail` shows recent calls"
+            f"there is no call `{invocation_id}` on record", remedy="`ringfence calls list` shows recent calls"
         )
     return found
 

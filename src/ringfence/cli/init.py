@@ -26,6 +26,10 @@ _FIRST = (
     "ringfence check --accept --as bob    read the tools in a jail and accept them",
     "ringfence status                     what each agent can use, and why not the rest",
 )
+_SERVER = (
+    "ringfence db role-sql | psql ...     once, as somebody who may create roles",
+    "ringfence db migrate --url ...       as a login that has `ringfence_owner`",
+)
 _NEXT = {
     SMALL: ("""ringfence call ana greet '{"name": "Ada"}'""",),
     FULL: ("""ringfence call ana find_order '{"order": "A-1001"}' --binding web:shop""",),
@@ -35,9 +39,10 @@ _NEXT = {
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option("--template", "kind", type=click.Choice((SMALL, FULL)), default=SMALL, help=_TEMPLATES)
-def command(folder: Path, kind: str) -> int:
+@click.option("--store", "store", metavar="URL", help="Where state is kept. [default: a file of SQLite in DIR]")
+def command(folder: Path, kind: str, store: str | None) -> int:
     """Write a small working project into DIR (default: here). Nothing is overwritten."""
-    project = make_project(folder, kind=kind)
+    project = make_project(folder, kind=kind, store=store)
     decided("ok:", "a project in", str(project.folder))
     facts((name, {**_ABOUT, "tools.py": _TOOLS[kind]}[name]) for name in project.files)
     heading("the key that signs the audit trail")
@@ -46,6 +51,6 @@ def command(folder: Path, kind: str) -> int:
     heading("next")
     if str(folder) != ".":
         say("  cd", str(folder))
-    for step in (*_FIRST, *_NEXT[kind]):
+    for step in (*(_SERVER if project.on_server else ()), *_FIRST, *_NEXT[kind]):
         say(f"  {step}")
     return COMPLETED

@@ -18,11 +18,11 @@ _VERSIONS = "schema_versions"
 def migrate(connection: sqlite3.Connection, *, at: str, path: str) -> None:
     """Apply every migration that is missing, all of them or none."""
     known = migrations("sqlite")
-    if _version(connection, path=path) == len(known):
+    if file_version(connection, path=path) == len(known):
         return
     connection.execute("BEGIN EXCLUSIVE")
     try:
-        version = _version(connection, path=path)
+        version = file_version(connection, path=path)
         for step in known[version:]:
             _apply(connection, step, at=at)
     except BaseException:
@@ -31,7 +31,7 @@ def migrate(connection: sqlite3.Connection, *, at: str, path: str) -> None:
     connection.execute("COMMIT")
 
 
-def _version(connection: sqlite3.Connection, *, path: str) -> int:
+def file_version(connection: sqlite3.Connection, *, path: str) -> int:
     """The version on record; 0 for a new database, refused where no migration leads on from it."""
     named = queries("sqlite")
     tables = {name for (name,) in connection.execute(named["tables"])}
