@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 from tests.architecture import (
     removals_channels,
+    removals_confined,
     removals_files,
     removals_floor,
     removals_jail,
     removals_pins,
     removals_power,
+    removals_reading,
     removals_text,
 )
 
@@ -314,12 +316,14 @@ _SPINE_GUARDS: tuple[Removal, ...] = (
 
 _TABLES = (
     removals_channels.ROWS,
+    removals_confined.ROWS,
     removals_power.ROWS,
     removals_pins.ROWS,
     removals_jail.ROWS,
     removals_floor.ROWS,
     removals_files.ROWS,
     removals_text.ROWS,
+    removals_reading.ROWS,
 )
 
 REMOVALS = _SPINE_GUARDS + tuple(

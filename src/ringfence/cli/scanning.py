@@ -85,13 +85,18 @@ def _tools(content: bytes) -> list[dict[str, Any]] | None:
 
 def _require_no_json(content: bytes, *, because: str) -> None:
     """Refuse JSON that two readers would read in two ways: what is not read as JSON could hide behind its escapes."""
+    if _is_json(content):
+        raise Misuse(f"the file is JSON, and not plain: {because}", remedy="write it anew, each key once")
+
+
+def _is_json(content: bytes) -> bool:
     try:
         json.loads(content)
     except RecursionError:
-        pass
+        return True  # it went deep before it could fail
     except ValueError:
-        return
-    raise Misuse(f"the file is JSON, and not plain: {because}", remedy="write it anew, each key once")
+        return False
+    return True
 
 
 def _about(tool: dict[str, Any], number: int) -> Iterator[Spot]:

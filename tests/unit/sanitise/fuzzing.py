@@ -16,7 +16,7 @@ from tests.unit.sanitise.hostile import TEXTS
 _A_ROUND = 200
 
 
-def check(raw: str, *, limit: int) -> None:
+def assert_clean_for_good(raw: str, *, limit: int) -> None:
     """Cleaned once is cleaned for good, and nothing that looks at text fails."""
     once = clean_output(raw, limit=limit)
     assert clean_output(once.text, limit=limit) == Cleaned(once.text, ())
@@ -37,6 +37,6 @@ def _round(number: int) -> None:
     @settings(max_examples=_A_ROUND, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
     @given(TEXTS, st.integers(0, 400))
     def run(raw: str, limit: int) -> None:
-        check(raw, limit=limit)
+        assert_clean_for_good(raw, limit=limit)
 
     run()

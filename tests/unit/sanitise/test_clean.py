@@ -135,6 +135,15 @@ def test_any_bytes_can_be_cleaned(raw: bytes) -> None:
     assert clean_output(once.text.encode()) == Cleaned(once.text, ())
 
 
+@pytest.mark.req("SAN-4")
+@pytest.mark.parametrize(
+    ("raw", "limit"), [("<bot>:HUMAN:```", 100), ("[system](docs/system.md)", 9), ("a <scripts>", 9), ("System: x", 7)]
+)
+def test_what_a_marker_brings_together_is_looked_at_again(raw: str, limit: int) -> None:
+    once = clean_output(raw, limit=limit)
+    assert clean_output(once.text, limit=limit) == Cleaned(once.text, ())
+
+
 @pytest.mark.req("SAN-1")
 def test_a_forged_marker_buys_no_room() -> None:
     forged = "x" * 40 + "[truncated: 1 bytes]"

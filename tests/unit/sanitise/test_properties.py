@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ringfence.errors import CallFailed
 from ringfence.sanitise import JSON, KINDS, Cleaned, clean_for_model, clean_json, clean_output, scan_description
-from tests.unit.sanitise.fuzzing import check, fuzz
+from tests.unit.sanitise.fuzzing import assert_clean_for_good, fuzz
 from tests.unit.sanitise.hostile import FRAGMENTS, TEXTS
 from tests.unit.sanitise.samples import PLAIN
 
@@ -41,7 +41,7 @@ def test_plain_text_of_any_language_has_no_finding_and_is_not_changed(language: 
 @settings(deadline=None)
 @given(TEXTS, st.integers(0, 200))
 def test_cleaned_once_is_cleaned_for_good(raw: str, limit: int) -> None:
-    check(raw, limit=limit)
+    assert_clean_for_good(raw, limit=limit)
 
 
 @settings(deadline=None)
