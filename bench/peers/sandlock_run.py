@@ -14,16 +14,21 @@ SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/dev")
 SECONDS = 60.0
 
 
-def sandbox(sandlock: Any, *, shown: list[str], scratch: str) -> Any:
-    """As the quick start has it, with every limit that it knows of the same size as ours or smaller."""
-    return sandlock.Sandbox(
-        fs_readable=[*SYSTEM, *shown],
-        fs_writable=[scratch],
+def quick_start(sandlock: Any, *, shown: list[str], scratch: str, **more: Any) -> Any:
+    """As its quick start has it, with nothing of the caller's environment."""
+    readable = [*SYSTEM, *shown]
+    return sandlock.Sandbox(fs_readable=readable, fs_writable=[scratch], cwd=scratch, clean_env=True, **more)
+
+
+def bounded(sandlock: Any, *, shown: list[str], scratch: str) -> Any:
+    """The same with every limit that it knows, of the same size as ours or smaller."""
+    return quick_start(
+        sandlock,
+        shown=shown,
+        scratch=scratch,
         workdir=scratch,
         max_disk="64M",
         on_exit=sandlock.BranchAction.ABORT,
-        cwd=scratch,
-        clean_env=True,
         no_coredump=True,
         max_memory="256M",
         max_processes=32,
@@ -35,7 +40,7 @@ def main() -> None:
     library, shown, scratch, *words = sys.argv[1:]
     sys.path.insert(0, library)
     sandlock = importlib.import_module("sandlock")
-    result = sandbox(sandlock, shown=shown.split(":"), scratch=scratch).run(words, timeout=SECONDS)
+    result = bounded(sandlock, shown=shown.split(":"), scratch=scratch).run(words, timeout=SECONDS)
     sys.stdout.write((result.stdout or b"").decode(errors="replace"))
     sys.stderr.write((result.stderr or b"").decode(errors="replace") + f"\n{result.error or result.reason}\n")
 

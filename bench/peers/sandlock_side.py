@@ -11,7 +11,7 @@ import tempfile
 
 from bench.harness.worker import serve
 from bench.peers.noop import SCRIPT, quickest
-from bench.peers.sandlock_run import sandbox
+from bench.peers.sandlock_run import quick_start
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
 
         def noop() -> None:
-            result = sandbox(sandlock, shown=[sys.base_prefix], scratch=scratch).run(words)
+            result = quick_start(sandlock, shown=[sys.base_prefix], scratch=scratch).run(words)
             if not result.success or result.stdout.strip() != b"{}":
                 raise RuntimeError(f"sandlock did not run the script: {result}")
 

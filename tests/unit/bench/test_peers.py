@@ -106,7 +106,13 @@ def test_without_anything_of_its_own_making_a_verdict_stays() -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_no_sandbox_to_try_in(tmp_path: Path) -> None:
-    order = {"path": [], "scratch": str(tmp_path / "absent"), "module": "kernel", "probe": "x", "canaries": {}}
+    order: dict[str, object] = {
+        "path": [],
+        "scratch": str(tmp_path / "absent"),
+        "module": "kernel",
+        "probe": "x",
+        "canaries": {},
+    }
     words = [sys.executable, "-I", inside.__file__, json.dumps(order)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert judge(Said(status=done.returncode, out=done.stdout, err=done.stderr)).verdict == "cannot run"
