@@ -14,6 +14,8 @@ REASON = "a value of `data` or `stringData` in a manifest of kind Secret"
 FOUND = "kind: Secret\ndata:\n  extra: <20>=="
 PASSED = "kind: ConfigMap\ndata:\n  extra: <20>=="
 
+OPENING = r"(?i:kind)[\"']?[ \t]*:[ \t]*[\"']?(?i:secret)"
+
 _KIND = re.compile(r"(?im)^[ \t]{0,20}[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?secret[\"']?[ \t]*,?[ \t]*\r?$")
 _DOCUMENT = re.compile(r"(?m)^---")
 _BLOCK = re.compile(r"^([ \t]*)[\"']?(?:data|stringData)[\"']?[ \t]*:")
