@@ -83,7 +83,6 @@ def test_the_hash_names_the_posture_and_the_filters_of_the_version(version: int)
     assert len({confine(full(each)).hash for each in (1, 3, 5, 7)}) == 4
 
 
-@pytest.mark.req("SBX-5")
 def test_processes_need_something_that_ends_them_all() -> None:
     with pytest.raises(CallRefused, match="control group") as refused:
         fit(full(), kinds=("processes",))

@@ -16,6 +16,7 @@ from ringfence.kernel.status import ProcessStatus
 from ringfence.sandbox.confining import confine
 from ringfence.sandbox.posture import Baseline, Sighting
 from ringfence.sandbox.posture_confined import check_spare, check_zygote, judge_inside
+from tests.asserting import assert_accepts
 from tests.unit.sandbox.test_confining import full
 
 pytestmark = pytest.mark.req("SBX-6")
@@ -58,8 +59,8 @@ def measured(version: int = 7) -> dict[str, Any]:
 
 
 def test_a_confined_zygote_and_its_spare_are_accepted() -> None:
-    check_zygote(ZYGOTE, baseline=BASELINE, warden=400, uid=77)
-    check_spare(SPARE, baseline=BASELINE, warden=400, uid=77, zygote=ZYGOTE)
+    assert_accepts(check_zygote, ZYGOTE, baseline=BASELINE, warden=400, uid=77)
+    assert_accepts(check_spare, SPARE, baseline=BASELINE, warden=400, uid=77, zygote=ZYGOTE)
 
 
 @pytest.mark.parametrize("field", WRONG)
@@ -87,7 +88,7 @@ def test_the_zygote_does_not_pass_for_its_own_spare() -> None:
 
 def test_a_process_that_does_not_hide_from_its_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 77)
-    check_zygote(ZYGOTE, baseline=BASELINE, warden=400, uid=77)
+    assert_accepts(check_zygote, ZYGOTE, baseline=BASELINE, warden=400, uid=77)
     with pytest.raises(CallRefused, match="hidden"):
         check_zygote(
             dataclasses.replace(ZYGOTE, namespaces={"user": "user:[host]"}), baseline=BASELINE, warden=400, uid=77
@@ -96,7 +97,7 @@ def test_a_process_that_does_not_hide_from_its_user_is_refused(monkeypatch: pyte
 
 @pytest.mark.parametrize("version", [1, 3, 5, 7])
 def test_a_jail_that_refused_everything_is_accepted(version: int) -> None:
-    judge_inside(measured(version), layout=layout(version), uid=77, gid=77)
+    assert_accepts(judge_inside, measured(version), layout=layout(version), uid=77, gid=77)
 
 
 @pytest.mark.parametrize("name", [one.name for one in tries_for(1)])

@@ -1,0 +1,40 @@
+"""The walls of a jail without namespaces, one line each: take one out, and a test goes red.
+
+Takes: nothing.  Gives: `MECHANISMS`, in the form of the spine's removals.
+Never: removes anything itself; `test_confined_mechanisms.py` does, on a copy that every user can read.
+"""
+
+from __future__ import annotations
+
+from tests.architecture.removals import Removal
+
+_CONFINED = "tests/integration/sandbox/test_confined.py::test_"
+_RUN = f"{_CONFINED}tools_run_confined_where_there_are_no_namespaces"
+_USER, _ROOT, _OLD = f"{_RUN}[7-user]", f"{_RUN}[7-root]", f"{_RUN}[1-user]"
+_HOST_ENDS = f"{_CONFINED}a_host_that_is_killed_takes_every_confined_process_with_it[user]"
+_WARDEN_ENDS = f"{_CONFINED}a_warden_that_is_killed_takes_its_zygote_with_it[user]"
+
+
+def _wall(id_: str, file: str, find: str, put: str, *tests: str) -> Removal:
+    return Removal(id=id_, file=file, find=find, put=put, tests=tests)
+
+
+MECHANISMS: tuple[Removal, ...] = (
+    _wall("SBX-3", "inside/confined.py", "    namespaces.become(order.uid, gid=order.gid)\n", "", _ROOT),
+    _wall("SBX-3", "inside/confined.py", '    namespaces.set_dumpable("hidden")\n    namespaces.adopt_orphans()\n', "    namespaces.adopt_orphans()\n", _USER),
+    _wall("SBX-9", "inside/confined.py", "    namespaces.hear_of_parents_end(signal.SIGTERM)\n", "", _HOST_ENDS),
+    _wall("SBX-9", "inside/confined.py", "        end_descendants()\n        os._exit(0)\n", "        os._exit(0)\n", _USER),
+    _wall("SBX-9", "inside/confined.py", "    namespaces.die_with_parent()\n", "", _WARDEN_ENDS),
+    _wall("SBX-3", "inside/confined.py", "    limits.set_no_new_privileges()\n    _restrict(layout)\n", "    limits.set_no_new_privileges()\n", _USER),
+    _wall("SBX-2", "inside/confined.py", "    limits.apply(resources)\n    _restrict(layout)\n", "    limits.apply(resources)\n", _USER),
+    _wall("SBX-3", "inside/confined.py", "    limits.apply(resources)\n", "", _USER),
+    _wall("SBX-2", "inside/confined.py", "    limits.close_all_except(kept)\n", "", _USER),
+    _wall("SBX-3", "inside/confined.py", "    seccomp.install(confined_filters(layout.landlock_version).stage_a)\n", "", _USER),
+    _wall("SBX-3", "inside/confined.py", "    seccomp.install(confined_filters(layout.landlock_version).stage_b)\n", "", _USER),
+    _wall("SBX-6", "kernel/allowlist_confined.py", "        *WITHOUT_MOUNTS,\n", "", _USER),
+    _wall("SBX-6", "kernel/allowlist_confined.py", "        *WITHOUT_PIDS,\n", "", _USER),
+    _wall("SBX-6", "kernel/allowlist_confined.py", "        *(WITHOUT_TRUNCATE if version < TRUNCATE_SINCE else ()),\n", "", _OLD),
+    _wall("SBX-6", "kernel/allowlist_confined.py", "        *(WITHOUT_SCOPE if version < SIGNAL_SINCE else ()),\n", "", _OLD),
+    _wall("SBX-9", "sandbox/walls.py", "        warden.ask_to_end()\n", "        warden.kill()\n", _USER),
+    _wall("SBX-3", "sandbox/watch.py", '        exchange.stop("pids_limit", f"the tool had more than {most} threads")\n', "        return\n", _USER),
+)  # fmt: skip
