@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from ringfence.assembly import load_config
+from ringfence.assembly.config.folders import RAW_KEY
 from ringfence.assembly.raw_key import load_seal, make_raw_key
 from ringfence.audit.sealing import Seal
 from ringfence.errors import ConfigInvalid, Misuse, OperatorRequired
@@ -96,6 +98,7 @@ async def test_the_key_is_made_outside_the_store_for_its_owner_alone(tmp_path: P
     async with open_house(config(tmp_path)):
         key = tmp_path / "state" / "raw.key"
         assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert load_config(config(tmp_path)).audit.raw_key == key.with_name(RAW_KEY)
     made = key.read_bytes()
     async with open_house(config(tmp_path)):
         assert key.read_bytes() == made

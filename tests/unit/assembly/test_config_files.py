@@ -144,7 +144,8 @@ def test_folders_with_a_common_beginning_are_separate() -> None:
 @pytest.mark.parametrize(
     ("files", "reached"),
     [
-        ({"read": ["."]}, ["secrets.KEY.file", "audit.anchor", "audit.signing_key", "store.url"]),
+        ({"read": ["."]}, ["secrets.KEY.file", "audit.anchor", "audit.signing_key", "store.url", "raw.key"]),
+        ({"read": ["state/raw.key"]}, ["raw.key"]),
         ({"write": ["state/ringfence.db"]}, ["store.url"]),
         ({"read": ["state/audit.key"]}, ["audit.signing_key"]),
         ({"read": ["src"], "write": ["state/work"]}, []),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ringfence.assembly.config.cross import section, usable
-from ringfence.assembly.config.folders import from_root, store_file, workspace
+from ringfence.assembly.config.folders import RAW_KEY, from_root, store_file, workspace
 from ringfence.assembly.config.plain import INVALID
 from ringfence.assembly.config.problems import KeyPath, Report, spell
 
@@ -28,6 +28,8 @@ def check_exposure(values: Mapping[str, Any], *, root: Path, file: Path | None, 
     if section(section(values, "store"), "url") == {}:
         return
     private[("store", "url")] = store_file(values, root=root)
+    if signing_key := private.get(("audit", "signing_key")):
+        private[(RAW_KEY,)] = signing_key.with_name(RAW_KEY)
     _require_separate_workspaces(values, root=root, report=report)
     guarded = private if file is None else {**private, (): file}
     for name, agent in usable(section(values, "agents")):

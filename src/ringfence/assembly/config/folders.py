@@ -12,6 +12,9 @@ from typing import Any
 
 from ringfence.assembly.config.texts import read_store_file
 
+# The key that seals raw output lies beside the signing key, under this name.
+RAW_KEY = "raw.key"
+
 
 def from_root(text: str, *, root: Path) -> Path:
     """One absolute spelling of a path."""
