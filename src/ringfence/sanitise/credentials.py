@@ -47,7 +47,7 @@ def redacted(text: str) -> Sequence[Edit]:
     """Every credential, replaced by a marker."""
     seen = text.encode("ascii", errors="replace")
     if next(search(_anything()).finditer(seen), None) is None:
-        return ()
+        return []
     spelled = list(_spelled(text, seen))
     placed = list(_placed(text, seen, taken=spelled))
     kept = list(_kept(text, taken=sorted(spelled + placed)))
