@@ -56,9 +56,7 @@ def test_only_the_password_of_an_address_goes() -> None:
 
 
 def test_the_values_of_a_secret_go_and_its_keys_stay() -> None:
-    manifest = (
-        "apiVersion: v1\ndata:\n  user: YWRtaW5pc3RyYXRvcg==\nkind: Secret\nmetadata:\n  name: of-the-desk\n"
-    )
+    manifest = "apiVersion: v1\ndata:\n  user: YWRtaW5pc3RyYXRvcg==\nkind: Secret\nmetadata:\n  name: of-the-desk\n"
     assert clean(manifest) == manifest.replace("YWRtaW5pc3RyYXRvcg==", "[redacted: kubernetes-secret]")
 
 
