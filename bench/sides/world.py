@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from ringfence.agents.profile import Agent, Permits
 from ringfence.approvals.people import Electorate
+from ringfence.audit.sealing import KEY_BYTES, Seal
 from ringfence.contract.capabilities import Network
 from ringfence.contract.limits import Limits
 from ringfence.contract.safety import Egress, Safety
@@ -122,6 +123,7 @@ def pipeline_of(registry: Registry, *, agents: Iterable[Agent], rules: RuleBook)
         rulings=rulings,
         store=store,
         sandbox=DenyAllSandbox(),
+        seal=Seal(bytes(KEY_BYTES)),
         now=lambda: datetime.now(UTC),
         existing=frozenset(),
     )
