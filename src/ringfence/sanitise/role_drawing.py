@@ -29,6 +29,7 @@ FIRST: dict[Shape, str] = {
     "barred": "[",
     "anchored": "[",
     "heading": "#",
+    "rule": "#",
     "braces": "{",
     "arrows": ">",
 }
@@ -118,12 +119,13 @@ _SHAPES: dict[Shape, Callable[[RoleToken], str]] = {
     "piped": _piped,
     "half_piped": _half_piped,
     "doubled": lambda row: f"{_GAP}<{_closed(row)}{_GAP}>{_GAP}>",
-    "tag": lambda row: f"{_closed(row)}{_GAP}>",
+    "tag": lambda row: f"{_GAP}(?:/{_GAP})?+(?:[a-z]{{1,16}}+:)?+{_names(row)}{_GAP}>",
     "calling": _calling,
     "square": lambda row: rf"{_closed(row)}{_GAP}\]",
     "barred": lambda row: r"\|[^\W_]{1,24}+\|\]",
     "anchored": lambda row: rf"{_GAP}{_names(row)}{_GAP}\][ \t]?\([ \t]?#\w{{0,40}}+\)",
     "heading": _heading,
+    "rule": lambda row: r"(?<!#.)##(?!#)",
     "braces": lambda row: rf"\{{~?[ \t]?[#/][ \t]?{_names(row)}[ \t]?~?\}}\}}",
     "arrows": lambda row: f">{_names(row, case='exact')}<<",
 }

@@ -107,7 +107,21 @@ def _is_first(text: str, token: _Token) -> bool:
     return not before.rpartition("\n")[2].strip()
 
 
-_BY_PLACE: dict[str, Callable[[str, _Token], bool]] = {"heading": _is_no_heading, "tag": _is_no_blank_to_fill_in}
+def _is_alone(text: str, token: _Token) -> bool:
+    return _is_first(text, token) and _LINE_ENDS.match(text, token.end) is not None
+
+
+def _is_no_month(_text: str, token: _Token) -> bool:
+    """`[Sep]` is one; the special tokens are in upper case."""
+    return len(token.name) > _SHORT or token.plain.isupper()
+
+
+_BY_PLACE: dict[str, Callable[[str, _Token], bool]] = {
+    "heading": _is_no_heading,
+    "rule": _is_alone,
+    "square": _is_no_month,
+    "tag": _is_no_blank_to_fill_in,
+}
 
 
 def _plain_parts(text: str) -> Iterator[tuple[int, str]]:
@@ -145,5 +159,5 @@ def _beginnings() -> re.Pattern[str]:
         alike[plain] = alike.get(plain, "") + chr(point)
     firsts = "".join(re.escape(char) + alike.get(char, "") for char in sorted(set(FIRST.values()) - {">"}))
     colons = ":" + alike[":"]
-    label = rf"[^\w\n{firsts}]{{0,12}}+\w[\w *{_BLANKS}]{{1,{_LONGEST_LABEL}}}?[{colons}]"
+    label = rf"[^\w\n{firsts}]{{0,12}}+\w[\w *{_BLANKS}]{{0,{_LONGEST_LABEL}}}?[{colons}]"
     return re.compile(rf"[{firsts}>\n.!?\u3002](?:(?P<token>(?<=[{firsts}])(?!\s?\d)|(?<=>)>)|{label})")
