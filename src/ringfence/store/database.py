@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from ringfence.errors import RingfenceError, TrailUnavailable
 from ringfence.store.engine import Durability, Role
 from ringfence.store.faults import Busy, is_busy, translated
-from ringfence.store.fence import fence
+from ringfence.store.fence import FIRST, fence
 from ringfence.store.lane import Lane, Transaction
 from ringfence.store.migrate import migrate
 from ringfence.store.queries import queries
@@ -32,6 +32,7 @@ OLDEST_SQLITE = (3, 37, 0)
 WAL_BYTES = 4 * 1024 * 1024
 WAL_BYTES_AT_MOST = 64 * 1024 * 1024
 WAL_LOOK_EVERY = 256
+_OPENING_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 _PRAGMAS = ("PRAGMA wal_autocheckpoint = 0", f"PRAGMA journal_size_limit = {4 * WAL_BYTES}")
@@ -40,11 +41,13 @@ _SYNCHRONOUS = {"normal": "PRAGMA synchronous = NORMAL", "full": "PRAGMA synchro
 
 def connect(path: Path, *, durability: Durability, patience: float) -> sqlite3.Connection:
     """A connection that waits at most `patience` seconds for another writer."""
+    # Opening waits in any case: somebody may be bringing the file forward, or clearing up after a crash.
     connection = sqlite3.connect(
-        path, timeout=patience, isolation_level=None, check_same_thread=False, cached_statements=256
-    )
-    for pragma in (*_PRAGMAS, _SYNCHRONOUS[durability]):
-        connection.execute(pragma)
+        path, timeout=max(patience, _OPENING_SECONDS), isolation_level=None, check_same_thread=False,
+        cached_statements=256,
+    )  # fmt: skip
+    for statement in (*_PRAGMAS, _SYNCHRONOUS[durability], FIRST, f"PRAGMA busy_timeout = {round(patience * 1000)}"):
+        connection.execute(statement).fetchall()
     return connection
 
 

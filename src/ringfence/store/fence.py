@@ -24,10 +24,12 @@ _WRITES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLIT
 _LOADING = frozenset({"load_extension"})
 
 
+# SQLite makes the table behind this function when it is first asked for, and calls that a change of schema.
+FIRST = "SELECT 1 FROM json_each('[]')"
+
+
 def fence(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Refuse, from now on, whatever is not about rows."""
-    # SQLite makes the table behind this function when it is first asked for, and calls that a change of schema.
-    connection.execute("SELECT 1 FROM json_each('[]')").fetchall()
+    """Refuse, from now on, whatever is not about rows; `FIRST` was asked before."""
     connection.set_authorizer(_judge)
     return connection
 

@@ -191,7 +191,7 @@ async def test_the_call_of_a_process_that_is_gone_is_in_doubt_and_a_read_has_fai
     clock, slow = Clock(at=utc_now()), scripted()
     never = asyncio.Event()
 
-    async def hangs(_: Any) -> Any:
+    async def hangs(job: Any) -> Any:
         await never.wait()
 
     slow.run = hangs  # type: ignore[method-assign]
@@ -202,7 +202,8 @@ async def test_the_call_of_a_process_that_is_gone_is_in_doubt_and_a_read_has_fai
         ]
         await asyncio.wait(calls, timeout=0.3)
         # It says no more that it lives, and no longer ends what it began: as after a crash.
-        dead.runtime._parts.store.enlist = dead.runtime._parts.store.finish = _refuse  # type: ignore[method-assign]  # pyright: ignore[reportPrivateUsage]
+        kept: Any = dead.runtime._parts.store  # pyright: ignore[reportPrivateUsage]
+        kept.enlist = kept.finish = _refuse
         clock.forward(timedelta(minutes=1))
         async with house(settings, clock=clock) as alive:
             ended = {each.invocation.tool: each.status for each in await alive.runtime.calls.list()}
