@@ -7,8 +7,8 @@ Never: opens one for a call without its own warrant, or for write egress that no
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from ringfence.contract.safety import Egress
 from ringfence.edge.authority import Authority
@@ -29,22 +29,19 @@ class NetworkEdge:
     def __init__(self, *, outside: Outside | None = None, bounds: Bounds | None = None) -> None:
         self._outside = outside or Outside()
         self._bounds = bounds or Bounds()
-        self._authorities: dict[str, Authority] = {}
+        self._authorities: WeakKeyDictionary[Trust, Authority] = WeakKeyDictionary()
 
     def trust(self, grant: Grant, *, way: Way) -> Trust:
         """A fresh authority where TLS is read; else the very roots that this machine was told to use."""
         network = network_of(grant)
         if network is None:
             raise CallRefused("a jail without a network need trusts nobody", code="not_available")
-        name = secrets.token_hex(8)
         if way != "inspected":
-            return Trust(authority=name, roots=_stated_roots())
-        authority = self._authorities[name] = Authority(network)
-        return Trust(authority=name, roots=authority.pem)
-
-    def forget(self, trust: Trust) -> None:
-        """The jail is gone, and its authority with it."""
-        self._authorities.pop(trust.authority, None)
+            return Trust(roots=_stated_roots())
+        authority = Authority(network)
+        trust = Trust(roots=authority.pem)
+        self._authorities[trust] = authority
+        return trust
 
     def open(self, job: Job, *, trust: Trust, ways: Ways) -> Passage:
         try:
@@ -53,7 +50,7 @@ class NetworkEdge:
             for descriptor in (*ways.listeners, ways.resolver):
                 os.close(descriptor)
             raise
-        return CallPassage(terms, ways=ways, authority=self._authorities.get(trust.authority), outside=self._outside)
+        return CallPassage(terms, ways=ways, authority=self._authorities.get(trust), outside=self._outside)
 
     async def close(self) -> None:
         self._authorities.clear()

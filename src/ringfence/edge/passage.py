@@ -22,8 +22,6 @@ from ringfence.edge.stub import StubResolver
 from ringfence.edge.terms import Terms
 from ringfence.execution.edge import Ways
 
-_AT_ONCE = 16
-
 
 class CallPassage:
     """Open from before the call gets its job until after its last word."""
@@ -55,13 +53,13 @@ class CallPassage:
         return self.ledger.document()
 
     def _accept(self, listener: socket.socket) -> None:
-        for _ in range(_AT_ONCE):
-            try:
-                made, _ = listener.accept()
-            except OSError:
-                return
-            made.setblocking(False)
-            self._take_up(made, listener)
+        """One each time the loop says that one waits: whoever made the listener could make it block again."""
+        try:
+            made, _ = listener.accept()
+        except OSError:
+            return
+        made.setblocking(False)
+        self._take_up(made, listener)
 
     def _take_up(self, made: socket.socket, listener: socket.socket) -> None:
         bounds = self.terms.bounds

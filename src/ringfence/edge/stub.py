@@ -35,9 +35,10 @@ class StubResolver:
         self._socket.close()
 
     def _readable(self) -> None:
+        # Not by the socket's own mode: whoever made it could keep a copy and change that, and this loop would wait.
         for _ in range(_AT_ONCE):
             try:
-                datagram, sender = self._socket.recvfrom(_LONGEST_QUESTION)
+                datagram, sender = self._socket.recvfrom(_LONGEST_QUESTION, socket.MSG_DONTWAIT)
             except OSError:
                 return
             self._left -= 1
@@ -58,4 +59,5 @@ class StubResolver:
         self._ledger.asked(asked.name, answer=asked.address or "does not exist")
         code = dns.NXDOMAIN if asked.address is None else dns.NOERROR
         with suppress(OSError):
-            self._socket.sendto(dns.write_answer(question, address=asked.address, code=code), sender)
+            answer = dns.write_answer(question, address=asked.address, code=code)
+            self._socket.sendto(answer, socket.MSG_DONTWAIT, sender)

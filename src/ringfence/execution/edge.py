@@ -22,11 +22,10 @@ RESOLVER = "127.0.0.1"
 ROOTS_FILE = "/etc/ringfence/roots.pem"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Trust:
-    """The certificates that programs of one jail trust, and the name under which the edge keeps the key."""
+    """The certificates that programs of one jail trust; the edge keeps the key for as long as the jail keeps this."""
 
-    authority: str
     roots: str
 
 
@@ -51,10 +50,6 @@ class Edge(Protocol):
 
     def trust(self, grant: Grant, *, way: Way) -> Trust:
         """What a new jail is to trust; each jail has an authority of its own."""
-        ...
-
-    def forget(self, trust: Trust) -> None:
-        """The jail is gone."""
         ...
 
     def open(self, job: Job, *, trust: Trust, ways: Ways) -> Passage:

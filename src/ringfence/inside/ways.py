@@ -6,9 +6,11 @@ Never: keeps one; what listens for a jail is outside of it.
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Sequence
 
+from ringfence.inside import wire
 from ringfence.kernel import routes
 
 RESOLVER_ADDRESS, RESOLVER_PORT = "127.0.0.1", 53
@@ -21,6 +23,18 @@ def open_ways(ports: Sequence[int]) -> list[int]:
     resolver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     resolver.bind((RESOLVER_ADDRESS, RESOLVER_PORT))
     return [*map(_listener, ports), resolver.detach()]
+
+
+def say_ready(channel: int, *, handing_out: Sequence[int]) -> None:
+    """The word that a spare waits, with its ways out; none of them stays here."""
+    frame = wire.pack(wire.Kind.READY)
+    if not handing_out:
+        wire.send(channel, frame)
+        return
+    with socket.socket(fileno=os.dup(channel)) as host:
+        socket.send_fds(host, [frame], list(handing_out))
+    for descriptor in handing_out:
+        os.close(descriptor)
 
 
 def _listener(port: int) -> int:

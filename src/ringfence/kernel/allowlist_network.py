@@ -63,7 +63,7 @@ WITH_NETWORK: tuple[Row, ...] = (
         ArgumentCheck(alternatives=(_STREAM, _DATAGRAM))),
     Row("connect", "every address is the jail's own; the edge takes up what arrives"),
     Row("setsockopt", "time-outs, buffers, keep-alive; no filters, no upper layers", _options(_OPTIONS)),
-    Row("sendmsg", "the channel and connections; no connection that begins with its first bytes", _without_fast_open(2)),
+    Row("sendmsg", "the channel, connections; none that begins with its first bytes", _without_fast_open(2)),
     Row("sendmmsg", "the C library asks for both kinds of address at once", _without_fast_open(3)),
     Row("recvmmsg", "newer resolvers"),
 )  # fmt: skip

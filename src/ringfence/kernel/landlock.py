@@ -85,7 +85,7 @@ WRITE = READ | mask("write_file", "truncate", "make_reg", "make_dir", "remove_fi
 
 _ON_A_FILE = mask("execute", "write_file", "read_file", "truncate", "ioctl_dev")
 _ASK_VERSION = 1
-_RULE_PATH_BENEATH = 1
+_RULE_PATH_BENEATH, _RULE_NET_PORT = 1, 2
 
 
 def version() -> int:
@@ -130,6 +130,7 @@ class Ruleset:
 
     def __init__(self, *, version: int) -> None:
         self._handled, request = _request(version)
+        self._connects = handled(_N, version=version) & _BY_NAME["connect_tcp"].bit
         self._descriptor = call("landlock_create_ruleset", request, len(request), 0)
 
     def allow(self, path: str, *, rights: int) -> None:
@@ -142,6 +143,12 @@ class Ruleset:
             call("landlock_add_rule", self._descriptor, _RULE_PATH_BENEATH, rule, 0)
         finally:
             os.close(descriptor)
+
+    def allow_connect(self, port: int) -> None:
+        """Keep the right to dial this TCP port; a version that cannot refuse it needs no rule."""
+        if self._connects:
+            rule = struct.pack("=QQ", self._connects, port)
+            call("landlock_add_rule", self._descriptor, _RULE_NET_PORT, rule, 0)
 
     def restrict_self(self) -> None:
         """Give up everything else, for good."""
