@@ -1,7 +1,8 @@
 """One of several processes that want the same thing at once, told what by its standard input.
 
 Words: `key N` (start a call under a key that all share), `warrant ID` (start a call that was voted on),
-`vote ID VOTER`, `bucket N` (draw one of three tokens), `quit`.  Each answers with one line: `ok`, or the code of the refusal.
+`vote ID VOTER`, `bucket N` (draw one of three tokens), `quit`.
+Each answers with one line: `ok`, or the code of the refusal.
 """
 
 from __future__ import annotations
