@@ -43,7 +43,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "SBX-4",
         "inside/grants.py",
-        "        if (seen.st_dev, seen.st_ino) != (granted.device, granted.inode):\n",
+        "        if identity_of(seen) != identity:\n",
         "        if not seen:\n",
         (f"{_RACES}a_grant_whose_name_leads_to_another_folder_by_now_is_not_mounted",),
     ),

@@ -29,7 +29,13 @@ def config(order: dict[str, Any]) -> dict[str, Any]:
         "version": 1,
         "tools": {"modules": order["modules"], "path": [order["tools"]]},
         "people": {"olga": {"roles": ["operator"]}},
-        "agents": {AGENT: {"allowed_tools": ["*"], "files": {"read": ["knowledge"], "write": ["outbox"]}}},
+        "agents": {
+            AGENT: {
+                "allowed_tools": ["*"],
+                "files": {"read": ["knowledge"], "write": ["outbox"]},
+                "processes": {"allow": ["wc", "sh", "tar", "find", "cat"]},
+            }
+        },
         "sandbox": {"kind": "local"},
         "store": {"url": f"sqlite:///{state}/ringfence.db"},
         "audit": {"anchor": str(state / "anchor.log"), "signing_key": str(state / "audit.key")},

@@ -83,4 +83,4 @@ def expected_confined(row: Row, privilege: Privilege) -> str:
 
 
 # Modules whose tools declare a need, for which this posture has no backend.
-NEEDING = frozenset({"granted_files"})
+NEEDING = frozenset({"granted_files", "granted_processes"})

@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import sys
 import tempfile
@@ -115,6 +116,13 @@ def probe_among_files(function: Any, canaries: Any) -> Any:
 def probe_with_careless_files(function: Any, canaries: Any) -> Any:
     """The same function, with a context that opens whatever it is asked for."""
     return probe_among_files(partial(function, _Careless()), canaries)
+
+
+def probe_on_a_copy(function: Any, canaries: Any) -> Any:
+    """The same function, on a program of its own: what it does to a listed one must not be done to the machine's."""
+    os.mkdir("copies")
+    os.environ["A_COPY_OF_WC"] = shutil.copy("/usr/bin/wc", os.path.abspath("copies/wc"))
+    return function(canaries)
 
 
 class _Careless:

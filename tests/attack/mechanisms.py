@@ -15,7 +15,6 @@ ISOLATION = f"{JAIL}/test_isolation.py"
 POSTURE = f"{JAIL}/test_posture.py"
 TABLE = "tests/attack/test_jail_table.py"
 FILES = f"{JAIL}/test_files.py"
-RACES = "tests/attack/test_path_races.py"
 
 
 def _wall(id_: str, file: str, find: str, put: str, *tests: str) -> Removal:
@@ -33,22 +32,21 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-3", "inside/root.py", '    mounts.make_read_only("/")\n', "", CALL, TABLE),
     _wall("SBX-3", "inside/root.py", "    mounts.enter_root(_NEW_ROOT)\n", "    os.chroot(_NEW_ROOT)\n", CALL, TABLE),
     _wall("SBX-3", "inside/zygote.py", "    limits.set_no_new_privileges()\n", "", CALL),
-    _wall("SBX-3", "inside/zygote.py", "    seccomp.install(filters(layout.binds).stage_a)\n", "", CALL),
+    _wall("SBX-3", "inside/zygote.py", "    seccomp.install(filters(layout.binds, layout.clients).stage_a)\n", "", CALL),
     _wall("SBX-2", "inside/zygote.py", "    os.environ.clear()\n", '    os.environ["LEFT"] = "over"\n', CALL, TABLE),
-    _wall("SBX-2", "inside/spare.py", "    mounts.mount_scratch(SCRATCH,", "    bool(SCRATCH) or mounts.mount_scratch(SCRATCH,", CALL, ISOLATION),
+    _wall("SBX-2", "inside/spare.py", "    mounts.mount_scratch(\n        SCRATCH,", "    bool(SCRATCH) or mounts.mount_scratch(\n        SCRATCH,", CALL, ISOLATION),
     _wall("SBX-2", "inside/spare.py", '    mounts.mount_proc("/proc")\n', "", CALL),
     _wall("SBX-3", "inside/spare.py", '    _mount(layout)\n    namespaces.set_dumpable("hidden")\n', "    _mount(layout)\n", CALL, ISOLATION, TABLE),
     _wall("SBX-3", "inside/spare.py", "    limits.apply(resource_limits(layout.bounds))\n", "", CALL, LIMITS),
     _wall("SBX-3", "inside/spare.py", "    _restrict_files(layout)\n    limits", "    limits", CALL, TABLE),
     _wall("SBX-3", "inside/spare.py", "    limits.drop_capabilities()\n", "", CALL),
     _wall("SBX-2", "inside/spare.py", "    limits.close_all_except((0, 1, 2, CHANNEL))\n", "", CALL),
-    _wall("SBX-3", "inside/spare.py", "    seccomp.install(filters(layout.binds).stage_b)\n", "", CALL),
+    _wall("SBX-3", "inside/spare.py", "    seccomp.install(filters(layout.binds, layout.clients).stage_b)\n", "", CALL),
     _wall("SBX-2", "sandbox/forkserver.py", "                env={},\n", "", CALL, TABLE),
     _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="a spare")\n', "", POSTURE, "tests/attack/test_import_time.py"),
     _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="a zygote")\n', "", POSTURE, "tests/attack/test_import_time.py"),
     _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="the jail, measured from inside,")\n', "", POSTURE),
     _wall("SBX-4", "inside/grants.py", "    mounts.restrict_tree(tree, attributes=_ATTRIBUTES[granted.access])\n", "", FILES),
     _wall("SBX-4", "inside/grants.py", "        _map(tree, owner=(seen.st_uid, seen.st_gid), becomes=owner_becomes)\n", "        pass\n", FILES),
-    _wall("SBX-4", "inside/grants.py", "    mounts.keep_private(tree)\n", "", RACES),
     _wall("SBX-4", "kernel/landlock.py", "WRITE = READ | mask(", 'WRITE = READ | mask("make_sym", ', FILES, TABLE),
 )  # fmt: skip

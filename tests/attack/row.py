@@ -17,6 +17,7 @@ PRIVILEGES: tuple[Privilege, ...] = ("root", "user")
 MECHANISMS: Mapping[str, str] = {
     "mount namespace": "the path has nothing behind it",
     "read-only mounts": "the file is there and cannot be changed",
+    "mounts without code": "the file is there and cannot be mapped or run as a program",
     "pid namespace": "there is no such process",
     "user namespace": "the privilege counts only inside, and was dropped",
     "ipc namespace": "there is no such object",

@@ -21,6 +21,7 @@ from ringfence.contract.capabilities import Files
 from ringfence.errors import CallRefused, PathNotReachable
 from ringfence.inside.files import open_beneath, safe_resolve
 from ringfence.inside.grants import take_as_user
+from ringfence.inside.layout import identity_of
 from ringfence.kernel.beneath import STAY_BENEATH, open_at
 from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.granting import resolve_files
@@ -127,12 +128,12 @@ def test_a_folder_that_is_moved_away_while_it_is_climbed_never_leads_out(root: P
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_a_grant_is_the_folder_inside_whatever_its_name_leads_to(root: Path, rounds: int) -> None:
-    inside = os.stat(root / "a").st_ino
+    inside = identity_of(os.stat(root / "a"))
     floor = Floor(homes={})
 
     def resolve() -> str:
         granted = resolve_files(Files(read=["a"]), workspace=str(root), floor=floor)
-        return "the folder" if [each.inode for each in granted] == [inside] else str(granted)
+        return "the folder" if [each.identity for each in granted] == [inside] else str(granted)
 
     with meanwhile(lambda: exchange(root / "a", root / "link")):
         assert outcomes(rounds, resolve) <= {"the folder", "CallRefused"}
@@ -146,7 +147,7 @@ def test_a_grant_whose_name_leads_to_another_folder_by_now_is_not_mounted(root: 
     (root / "a").rename(root / "gone")
     (root / "a").symlink_to(root.parent / "outside")
     with pytest.raises(OSError, match="openat2"):
-        take_as_user([replace(granted, inode=os.stat(root.parent / "outside").st_ino)])
+        take_as_user([replace(granted, identity=identity_of(os.stat(root.parent / "outside")))])
 
 
 def test_without_the_rule_the_same_open_leads_out(root: Path) -> None:

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from ringfence.assembly.config import Config
 from ringfence.assembly.floor import floor_of
+from ringfence.assembly.folders import find_folders
 from ringfence.contract.tool import Tool
+from ringfence.edge.edge import NetworkEdge
 from ringfence.execution.sandbox import DenyAllSandbox, Sandbox
 from ringfence.registry.pins import Offered
 from ringfence.sandbox.describe import Described, Describer, Home, home_of
@@ -33,14 +35,17 @@ class Sources:
     config: Config
     sandbox: Sandbox
     describer: Describer
+    snapshots: Snapshots
 
     async def offers(self, tools: Sequence[Tool], *, accept_as: str | None) -> list[Offered]:
-        """Every contract on offer: the config's modules first, then what code handed over."""
+        """Every contract on offer: the config's modules and folders first, then what code handed over."""
         path = module_path(self.config)
         named = [await self.describer.describe(module, path=path) for module in self.config.tools.modules]
         handed = await self._handed_over(tools)
+        found = find_folders(self.config.tools.folders)
         return [
             *_offered(named, accepted_by=accept_as, kind="module"),
+            *(each.offered(snapshots=self.snapshots, accepted_by=accept_as) for each in found),
             *_offered(handed, accepted_by=accept_as or FROM_CODE, kind="code"),
         ]
 
@@ -72,15 +77,19 @@ async def open_sources(config: Config, *, dangerously_sandbox: Sandbox | None) -
     """The sandbox of this configuration; none runs anything unless the file says so."""
     snapshots = Snapshots(config.state)
     pool = Pool(snapshots, bounds=PoolBounds(spares=config.sandbox.spares))
-    sandbox = dangerously_sandbox or _configured(config, pool)
+    edge = NetworkEdge()
+    sandbox = dangerously_sandbox or _configured(config, pool, edge=edge)
     try:
-        yield Sources(config=config, sandbox=sandbox, describer=Describer(pool, snapshots=snapshots))
+        yield Sources(
+            config=config, sandbox=sandbox, describer=Describer(pool, snapshots=snapshots), snapshots=snapshots
+        )
     finally:
         await sandbox.close()
         await pool.close()
+        await edge.close()
 
 
-def _configured(config: Config, pool: Pool) -> Sandbox:
+def _configured(config: Config, pool: Pool, *, edge: NetworkEdge) -> Sandbox:
     if config.sandbox.kind == "deny":
         return DenyAllSandbox()
     passed_on = {name: os.environ[name] for name in config.sandbox.env if name in os.environ}
@@ -89,6 +98,7 @@ def _configured(config: Config, pool: Pool) -> Sandbox:
         environment=passed_on,
         workspaces={name: agent.workspace for name, agent in config.agents.items()},
         floor=floor_of(config),
+        edge=edge,
         least=config.sandbox.posture,
     )
 

@@ -10,14 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from ringfence.inside.file_client import AwaitedFiles, Files
+from ringfence.inside.http import AwaitedHttp, BlockingHttp
 from ringfence.inside.layout import WORKSPACE, Layout
+from ringfence.inside.process_client import AwaitedProcesses, Processes
 
 Style: TypeAlias = Literal["blocking", "awaited"]
 
 
 def clients_for(layout: Layout, *, style: Style) -> Mapping[str, Any]:
     """The clients of one call."""
-    return {kind: _MAKERS[kind](layout, style) for kind in layout.clients if kind in _MAKERS}
+    made = ((_NAMES.get(kind, kind), _MAKERS[kind]) for kind in layout.clients if kind in _MAKERS)
+    return {name: maker(layout, style) for name, maker in made}
 
 
 def _files(layout: Layout, style: Style) -> Files | AwaitedFiles:
@@ -25,4 +28,18 @@ def _files(layout: Layout, style: Style) -> Files | AwaitedFiles:
     return kind(WORKSPACE, granted=[each.path for each in layout.granted])
 
 
-_MAKERS: Mapping[str, Callable[[Layout, Style], object]] = {"files": _files}
+def _http(_layout: Layout, style: Style) -> BlockingHttp | AwaitedHttp:
+    return BlockingHttp() if style == "blocking" else AwaitedHttp()
+
+
+def _processes(layout: Layout, style: Style) -> Processes | AwaitedProcesses:
+    return (Processes if style == "blocking" else AwaitedProcesses)(layout.programs)
+
+
+_MAKERS: Mapping[str, Callable[[Layout, Style], object]] = {
+    "files": _files,
+    "network": _http,
+    "processes": _processes,
+}
+# Where a client is not called by the kind of its need.
+_NAMES: Mapping[str, str] = {"network": "http"}

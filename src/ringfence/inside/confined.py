@@ -38,7 +38,11 @@ def confined_filters(version: int) -> Filters:
 
 def filters_of(layout: Layout) -> Filters:
     """The filters that hold in a jail of this layout, whatever its posture."""
-    return confined_filters(layout.landlock_version) if layout.posture == "confined" else filters(layout.binds)
+    return (
+        confined_filters(layout.landlock_version)
+        if layout.posture == "confined"
+        else filters(layout.binds, layout.clients)
+    )
 
 
 def build(order: Order, *, life: int) -> None:

@@ -7,12 +7,15 @@ Takes: nothing.  Gives: encoded programs for `seccomp.install`.  Never: holds a 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from ringfence.contract.fingerprint import digest
 from ringfence.kernel import namespaces
-from ringfence.kernel.allowlist import FRESH_MOUNTS, stage_a, stage_b
+from ringfence.kernel.allowlist import FRESH_MOUNTS, Row, stage_a, stage_b
+from ringfence.kernel.allowlist_network import MAKING_WAYS, WITH_NETWORK
+from ringfence.kernel.allowlist_processes import WITH_AN_ENTRY, WITH_PROCESSES, stage_c
 from ringfence.kernel.mounts import BIND_FLAGS
 from ringfence.kernel.seccomp import compile_table, encode
 
@@ -32,9 +35,32 @@ class Filters:
         return digest(self.stage_a), digest(self.stage_b)
 
 
-@functools.cache
-def filters(binds: Literal["none", "again"]) -> Filters:
+# What a granted need adds to the tables; a need that is not here adds nothing.
+ADDED: Mapping[str, tuple[Row, ...]] = {"processes": WITH_PROCESSES, "entry": WITH_AN_ENTRY, "network": WITH_NETWORK}
+# What a zygote with that need may do besides, to make spares.
+ADDED_TO_MAKING: Mapping[str, tuple[Row, ...]] = {"network": MAKING_WAYS}
+
+
+def spare_flags(clients: tuple[str, ...]) -> int:
+    """A call with a way out has a network of its own; any other shares one that has nothing in it."""
+    return SPARE_FLAGS | (namespaces.NEW_NETWORK if "network" in clients else 0)
+
+
+def filters(binds: Literal["none", "again"], clients: tuple[str, ...] = ()) -> Filters:
     """The filters of a jail; one whose scratch covers a mount has to bind that again."""
+    return _compiled(binds, tuple(client for client in clients if client in ADDED))
+
+
+@functools.cache
+def _compiled(binds: Literal["none", "again"], clients: tuple[str, ...]) -> Filters:
     mount_flags = FRESH_MOUNTS if binds == "none" else (*FRESH_MOUNTS, BIND_FLAGS)
-    first = stage_a(clone_flags=SPARE_FLAGS, mount_flags=mount_flags)
-    return Filters(stage_a=encode(compile_table(first)), stage_b=encode(compile_table(stage_b())))
+    extra = tuple(row for client in clients for row in ADDED[client])
+    making = tuple(row for client in clients for row in ADDED_TO_MAKING.get(client, ()))
+    first = stage_a(clone_flags=spare_flags(clients), mount_flags=mount_flags, extra=(*extra, *making))
+    return Filters(stage_a=encode(compile_table(first)), stage_b=encode(compile_table(stage_b(extra))))
+
+
+@functools.cache
+def alone() -> bytes:
+    """The filter of a tool's own program that may start no other."""
+    return encode(compile_table(stage_c()))

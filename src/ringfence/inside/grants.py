@@ -1,4 +1,4 @@
-"""Takes hold of an agent's granted files as detached mounts, with the owner that they have on disk.
+"""Takes hold of granted files and listed programs as detached mounts; files keep the owner that they have on disk.
 
 Takes: what was granted, and the ids a jail runs as.  Gives: mount descriptors in the order of the grants.
 Never: follows a link, or mounts a file other than the one that was granted.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ringfence.inside.layout import Granted, Order
+from ringfence.inside.layout import Granted, Order, Program, identity_of
 from ringfence.kernel import mounts
 from ringfence.kernel.beneath import HERE, PLAIN_NAMES, open_at
 from ringfence.kernel.namespaces import IdMap
@@ -31,16 +31,28 @@ def take_as_user(granted: Sequence[Granted]) -> list[int]:
     return [_taken(each, owner_becomes=None) for each in granted]
 
 
-def _taken(granted: Granted, *, owner_becomes: tuple[int, int] | None) -> int:
-    found = open_at(HERE, granted.source, flags=os.O_PATH, resolve=PLAIN_NAMES)
+def take_program(program: Program) -> int:
+    """The detached mount of one listed file, which can be run and not changed."""
+    tree, _ = _held(program.path, identity=program.identity)
+    mounts.restrict_tree(tree, attributes=mounts.READ_ONLY_TREE)
+    return tree
+
+
+def _held(path: str, *, identity: str) -> tuple[int, os.stat_result]:
+    found = open_at(HERE, path, flags=os.O_PATH, resolve=PLAIN_NAMES)
     try:
         seen = os.fstat(found)
-        if (seen.st_dev, seen.st_ino) != (granted.device, granted.inode):
-            raise OSError(f"`{granted.path}` is no longer the file that was granted")
+        if identity_of(seen) != identity:
+            raise OSError(f"`{path}` is no longer the file that was granted")
         tree = mounts.clone_tree_of(found)
     finally:
         os.close(found)
     mounts.keep_private(tree)
+    return tree, seen
+
+
+def _taken(granted: Granted, *, owner_becomes: tuple[int, int] | None) -> int:
+    tree, seen = _held(granted.source, identity=granted.identity)
     if owner_becomes is not None:
         _map(tree, owner=(seen.st_uid, seen.st_gid), becomes=owner_becomes)
     mounts.restrict_tree(tree, attributes=_ATTRIBUTES[granted.access])

@@ -5,6 +5,7 @@ Takes: the host's JSON.  Gives: frozen values.  Never: chooses a path, a right o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
@@ -17,10 +18,19 @@ SCRATCH = "/tmp"  # noqa: S108  a fresh memory file system in every call
 
 @dataclass(frozen=True, kw_only=True)
 class Mount:
-    """A file or folder of the host that is seen, read-only, at the same path in the jail."""
+    """A file or folder of the host that is seen, read-only, at the same path in the jail.
+
+    Where `code` is `refused`, nothing of it can be mapped or run as a program.
+    """
 
     path: str
     kind: str
+    code: Literal["allowed", "refused"] = "allowed"
+
+
+def identity_of(seen: os.stat_result) -> str:
+    """Which file this is, whatever its name; as text, for the numbers can be larger than JSON's."""
+    return f"{seen.st_dev}:{seen.st_ino}"
 
 
 Access: TypeAlias = Literal["read", "write"]
@@ -30,14 +40,37 @@ Access: TypeAlias = Literal["read", "write"]
 class Granted:
     """A file or folder of the agent's workspace: `path` is where the jail sees it, `source` where the host has it.
 
-    Device and inode say which file was granted; a name that leads to another file by now is not followed.
+    The identity says which file was granted; a name that leads to another file by now is not followed.
     """
 
     path: str
     source: str
-    device: int
-    inode: int
+    identity: str
     access: Access
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A listed binary: `name` is how it was listed, `place` where it was found, `path` the file itself.
+
+    The identity says which file; `changed` makes a jail of its own for a file that was altered since.
+    """
+
+    name: str
+    place: str
+    path: str
+    loader: str | None
+    identity: str
+    changed: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """The file that a tool without Python is: started by every call, alone unless it may start others."""
+
+    path: str
+    loader: str | None
+    children: Literal["allowed", "refused"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +114,8 @@ class Bounds:
 class Layout:
     """Everything that is the same for all calls of one jail, but the tool itself.
 
-    `clients` are the kinds of need for which the tool's context has a client.
+    `clients` are the kinds of need for which the tool's context has a client; `ports` are those at which a call with
+    a way out is listened for.
     """
 
     mounts: tuple[Mount, ...]
@@ -98,9 +132,18 @@ class Layout:
     posture: Literal["full", "confined"] = "full"
     clients: tuple[str, ...] = ()
     granted: tuple[Granted, ...] = ()
+    programs: tuple[Program, ...] = ()
+    hidden: tuple[str, ...] = ()
+    entry: Entry | None = None
+    ports: tuple[int, ...] = ()
 
     def document(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def imports(self) -> Literal["once", "in every call"]:
+        """Where children may be started, no process but a call's own ever runs the tool's code."""
+        return "in every call" if "processes" in self.clients else "once"
 
     @property
     def start(self) -> str:
@@ -153,8 +196,12 @@ def read_layout(document: Mapping[str, Any]) -> Layout:
     fields["rules"] = tuple(Rule(**item) for item in fields["rules"])
     fields["clients"] = tuple(fields["clients"])
     fields["granted"] = tuple(Granted(**item) for item in fields["granted"])
+    fields["programs"] = tuple(Program(**item) for item in fields["programs"])
+    fields["hidden"] = tuple(fields["hidden"])
+    fields["entry"] = None if fields["entry"] is None else Entry(**fields["entry"])
     fields["bounds"] = Bounds(**fields["bounds"])
     fields["environment"] = tuple((name, value) for name, value in fields["environment"])
     fields["devices"] = tuple(fields["devices"])
+    fields["ports"] = tuple(fields["ports"])
     fields["import_path"] = tuple(fields["import_path"])
     return Layout(**fields)

@@ -13,7 +13,7 @@ import errno
 import mmap
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +28,16 @@ _BEYOND_EVERY_LIMIT = 1 << 50
 
 @dataclass(frozen=True)
 class Try:
-    """One thing that must fail: which mechanism is at work, and with which errno it may fail."""
+    """One thing that must fail: which mechanism is at work, and with which errno it may fail.
+
+    It is not made where the need `unless` was granted.
+    """
 
     name: str
     mechanism: str
     act: Callable[[], object]
     refused_with: tuple[int, ...]
+    unless: str | None = None
 
 
 def _write(path: str) -> None:
@@ -54,6 +58,24 @@ def _unknown_call() -> None:
         raise OSError(ctypes.get_errno(), "a call beyond the table")
 
 
+def _copy() -> str:
+    path = f"{SCRATCH}/copy"
+    if not os.path.exists(path):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o700)
+        os.write(descriptor, b"\x7fELF" + bytes(mmap.PAGESIZE))
+        os.close(descriptor)
+    return path
+
+
+def _run_a_copy() -> None:
+    call("execve", _copy().encode(), None, None)
+
+
+def _map_a_copy() -> None:
+    with open(_copy(), "rb") as file:
+        mmap.mmap(file.fileno(), mmap.PAGESIZE, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+
+
 _E = errno
 TRIES: tuple[Try, ...] = (
     Try("read outside", "mount namespace", lambda: os.open("/etc/shadow", os.O_RDONLY), (_E.ENOENT,)),
@@ -66,13 +88,17 @@ TRIES: tuple[Try, ...] = (
     Try("signal others", "pid namespace", lambda: os.kill(2, 0), (_E.ESRCH,)),
     Try("new socket", "seccomp", lambda: socket.socket(socket.AF_INET), (_E.EPERM,)),
     Try("new unix socket", "seccomp", lambda: socket.socket(socket.AF_UNIX), (_E.EPERM,)),
+    Try("raw socket", "seccomp", lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1), (_E.EPERM,)),
+    Try("netlink socket", "seccomp", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0), (_E.EPERM,)),
+    Try("bind", "seccomp", lambda: call("bind", 0, None, 0), (_E.EPERM,)),
+    Try("listen", "seccomp", lambda: call("listen", 0, 1), (_E.EPERM,)),
     Try("mount", "seccomp", lambda: call("mount", b"x", b"/tmp", b"tmpfs", 6, None), (_E.EPERM,)),
     Try("unshare", "seccomp", lambda: call("unshare", NEW_USER), (_E.EPERM,)),
     Try("ptrace", "seccomp", lambda: call("ptrace", 0, 0, 0, 0), (_E.EPERM,)),
-    Try("fork", "seccomp", lambda: call("fork"), (_E.EPERM,)),
-    Try("execute", "seccomp", lambda: call("execve", b"/proc/self/exe", None, None), (_E.EPERM,)),
+    Try("fork", "seccomp", lambda: call("fork"), (_E.EPERM,), unless="processes"),
+    Try("execute", "seccomp", lambda: call("execve", b"/proc/self/exe", None, None), (_E.EPERM,), unless="processes"),
     Try("memfd", "seccomp", lambda: call("memfd_create", b"x", 0), (_E.EPERM,)),
-    Try("shared memory", "seccomp", lambda: mmap.mmap(-1, 4096), (_E.EPERM,)),
+    Try("shared memory", "seccomp", lambda: mmap.mmap(-1, 4096), (_E.EPERM,), unless="processes"),
     Try("io_uring", "seccomp", lambda: call("io_uring_setup", 1, None), (_E.EPERM,)),
     Try("bpf", "seccomp", lambda: call("bpf", 0, None, 0), (_E.EPERM,)),
     Try("keyring", "seccomp", lambda: call("keyctl", 0, 0), (_E.EPERM,)),
@@ -84,10 +110,25 @@ TRIES: tuple[Try, ...] = (
 )  # fmt: skip
 
 
-def measure() -> dict[str, Any]:
+_WITH_PROCESSES: tuple[Try, ...] = (
+    Try("execute itself", "landlock", lambda: call("execve", b"/proc/self/exe", None, None), (_E.EACCES,)),
+    Try("execute a descriptor", "seccomp", lambda: call("execveat", 0, b"", None, None, 0x1000), (_E.EPERM,)),
+    Try("execute in scratch", "landlock", _run_a_copy, (_E.EACCES,)),
+    Try("map code of scratch", "mount without code", _map_a_copy, (_E.EPERM,)),
+    Try("child apart", "seccomp", lambda: call("clone", NEW_USER | 17, 0, 0, 0, 0), (_E.EPERM,)),
+)  # fmt: skip
+
+
+def tries_with(clients: Collection[str]) -> tuple[Try, ...]:
+    """What must fail in a jail with these needs granted."""
+    always = tuple(one for one in TRIES if one.unless not in clients)
+    return (*always, *_WITH_PROCESSES) if "processes" in clients else always
+
+
+def measure(clients: Collection[str] = ()) -> dict[str, Any]:
     """What each try came to, and what this process sees of itself."""
     return {
-        "tries": {one.name: outcome(one.act) for one in TRIES},
+        "tries": {one.name: outcome(one.act) for one in tries_with(clients)},
         "pid": os.getpid(),
         "uid": os.getuid(),
         "processes": sorted(int(name) for name in os.listdir("/proc") if name.isdigit()),

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ringfence.inside.grants import take_as_user
+from ringfence.inside.grants import take_as_user, take_program
 from ringfence.inside.layout import SCRATCH, SOURCE_FOLDER, WORKSPACE, Layout, Order
 from ringfence.kernel import mounts
 from ringfence.kernel.beneath import HERE, PLAIN_NAMES, open_at
@@ -30,6 +30,7 @@ class Pieces:
     trees: Mapping[str, int]
     devices: Mapping[str, int]
     granted: Mapping[str, int]
+    programs: Mapping[str, int]
 
 
 def gather(order: Order, *, granted: Sequence[int] | None) -> Pieces:
@@ -42,16 +43,21 @@ def gather(order: Order, *, granted: Sequence[int] | None) -> Pieces:
         trees=trees,
         devices={path: mounts.clone_tree(path) for path in order.layout.devices},
         granted={each.path: tree for each, tree in zip(order.layout.granted, held, strict=True)},
+        programs={each.path: take_program(each) for each in order.layout.programs},
     )
 
 
 def enter(layout: Layout, pieces: Pieces) -> None:
     """Put the pieces together on a small memory file system and make it the root."""
     mounts.mount_scratch(_NEW_ROOT, size_bytes=_ROOT_BYTES, inodes=_ROOT_INODES)
+    without_code = {mount.path for mount in layout.mounts if mount.code == "refused"}
     for path, tree in pieces.trees.items():
-        _attach(tree, path=path, attributes=mounts.READ_ONLY_TREE)
+        _attach(tree, path=path, attributes=mounts.FOR_READING if path in without_code else mounts.READ_ONLY_TREE)
     for path, tree in pieces.devices.items():
         _attach(tree, path=path, attributes=mounts.DEVICE_FILE)
+    _hide(layout.hidden)
+    for path, tree in pieces.programs.items():
+        _attach_granted(tree, path=path)
     if layout.start == WORKSPACE:
         os.makedirs(_NEW_ROOT + WORKSPACE)
     for path, tree in sorted(pieces.granted.items()):
@@ -84,6 +90,22 @@ def _attach_granted(tree: int, *, path: str) -> None:
     mounts.attach_at(tree, place=found)
     os.close(found)
     os.close(tree)
+
+
+def _hide(paths: Sequence[str]) -> None:
+    """Put an empty file over each of these, which nobody may read."""
+    if not paths:
+        return
+    nothing = _NEW_ROOT + "/.nothing"
+    os.close(os.open(nothing, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0))
+    for path in paths:
+        place = open_at(HERE, _NEW_ROOT + path, flags=os.O_PATH | os.O_NOFOLLOW, resolve=PLAIN_NAMES)
+        tree = mounts.clone_tree(nothing)
+        mounts.restrict_tree(tree, attributes=mounts.FOR_READING)
+        mounts.attach_at(tree, place=place)
+        os.close(tree)
+        os.close(place)
+    os.unlink(nothing)
 
 
 def _make_place(tree: int, place: str) -> None:

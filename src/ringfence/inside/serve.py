@@ -24,7 +24,8 @@ from ringfence.contract.schema import Signature
 from ringfence.contract.tool import Implementation, Tool
 from ringfence.inside import wire
 from ringfence.inside.clients import Style, clients_for
-from ringfence.inside.describe import documents
+from ringfence.inside.describe import documents, fingerprints
+from ringfence.inside.entry import run_entry
 from ringfence.inside.faults import describe_fault, fault_body, invalid_input
 from ringfence.inside.layout import Layout
 from ringfence.inside.measure import measure
@@ -74,38 +75,49 @@ def _answer(
     layout: Layout | None,
 ) -> bytes:
     match job["task"]:
+        case "call" if layout is not None and layout.entry is not None:
+            return run_entry(layout.entry, job=job, arguments=arguments, layout=layout)
         case "call":
-            return _call(job, arguments, tool=tools[job["tool"]], event_loop=event_loop, layout=layout)
+            return _call(job, arguments, tools=tools, event_loop=event_loop, layout=layout)
         case "describe":
             return wire.pack(wire.Kind.OUTPUT, json.dumps(documents(tools)).encode())
+        case "fingerprints":
+            return _fingerprints(tools)
         case "measure":
             return wire.pack(wire.Kind.OUTPUT, json.dumps(_measured(layout)).encode())
         case unknown:
             raise wire.Malformed(f"there is no task `{unknown}`")
 
 
+def _fingerprints(tools: Mapping[str, Tool]) -> bytes:
+    try:
+        return wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints(tools)).encode())
+    except BaseException as failure:  # an import can raise anything
+        return wire.pack(wire.Kind.FAULT, describe_fault(failure))
+
+
 def _measured(layout: Layout | None) -> dict[str, Any]:
     if layout is not None and layout.posture == "confined":
         return measure_confined(layout.landlock_version)
-    return measure()
+    return measure(layout.clients if layout is not None else ())
 
 
 def _call(
     job: dict[str, Any],
     arguments: bytes,
     *,
-    tool: Tool,
+    tools: Mapping[str, Tool],
     event_loop: asyncio.AbstractEventLoop | None,
     layout: Layout | None,
 ) -> bytes:
-    implementation = tool.implementation
-    if implementation is None:
-        raise wire.Malformed(f"tool `{tool.name}` has no function")
     try:
+        implementation = tools[job["tool"]].implementation
+        if implementation is None:
+            raise wire.Malformed(f"tool `{job['tool']}` has no function")
         parsed = implementation.signature.input_model.model_validate_json(arguments)
     except ValidationError as failure:
         return wire.pack(wire.Kind.FAULT, invalid_input(failure))
-    except BaseException as failure:  # an author's validator can raise anything
+    except BaseException as failure:  # an author's validator can raise anything, and so can an import
         return wire.pack(wire.Kind.FAULT, describe_fault(failure))
     try:
         given = _given(implementation, parsed, job=job, layout=layout)

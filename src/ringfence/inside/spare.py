@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from ringfence.contract.tool import Tool
-from ringfence.inside import confined, serve, wire
+from ringfence.inside import confined, serve, ways, wire
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout
@@ -33,6 +33,7 @@ def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int]
     """Confine, say so, serve one job, end; the descriptors are channel, what is printed, doors of control groups."""
     status = 1
     channel, printed, *doors = descriptors
+    outward: list[int] = []
     try:
         for door in doors:
             cgroups.enter(door)
@@ -44,10 +45,10 @@ def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int]
                 layout, warden=warden, resources=resource_limits(layout.bounds), kept=(0, 1, 2, CHANNEL)
             )
         else:
-            _confine(layout)
+            outward = _confine(layout)
         serve.rehearse()
         event_loop = asyncio.new_event_loop() if loop else None
-        wire.send(CHANNEL, wire.pack(wire.Kind.READY))
+        ways.say_ready(CHANNEL, handing_out=outward)
         status = serve.one_job(tools, channel=CHANNEL, event_loop=event_loop, layout=layout)
     except BaseException as failure:  # whatever went wrong here, the host must hear of it and no tool may run
         wire.send(CHANNEL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
@@ -63,22 +64,31 @@ def prepare(layout: Layout) -> None:
     landlock.prepare(layout.landlock_version)
 
 
-def _confine(layout: Layout) -> None:
+def _confine(layout: Layout) -> list[int]:
+    """Give up everything but what a call needs; gives the ways out that are still to be handed over."""
     namespaces.set_dumpable("dumpable")
     namespaces.write_maps("self", uid=_SAME_ID, gid=_SAME_ID, setgroups="deny")
     _mount(layout)
+    outward = ways.open_ways(layout.ports) if layout.ports else []
     namespaces.set_dumpable("hidden")
     limits.apply(resource_limits(layout.bounds))
     _restrict_files(layout)
     limits.drop_capabilities()
-    limits.close_all_except((0, 1, 2, CHANNEL))
-    seccomp.install(filters(layout.binds).stage_b)
+    limits.close_all_except((0, 1, 2, CHANNEL, *outward))
+    seccomp.install(filters(layout.binds, layout.clients).stage_b)
+    return outward
 
 
 def _mount(layout: Layout) -> None:
     hidden = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in layout.hidden_by_scratch()]
     bounds = layout.bounds
-    mounts.mount_scratch(SCRATCH, size_bytes=bounds.scratch_bytes, inodes=bounds.scratch_inodes, mode=0o1777)
+    mounts.mount_scratch(
+        SCRATCH,
+        size_bytes=bounds.scratch_bytes,
+        inodes=bounds.scratch_inodes,
+        mode=0o1777,
+        code="refused" if layout.imports == "in every call" else "allowed",
+    )
     for path, descriptor in hidden:
         mounts.bind_again(descriptor, target=path)
     mounts.mount_proc("/proc")
@@ -89,6 +99,8 @@ def _restrict_files(layout: Layout) -> None:
     with landlock.Ruleset(version=layout.landlock_version) as rules:
         for rule in layout.rules:
             rules.allow(rule.path, rights=rule.rights)
+        for port in layout.ports:
+            rules.allow_connect(port)
         rules.restrict_self()
 
 

@@ -6,8 +6,6 @@ Never: imports before it is under stage A, or serves a call itself.
 
 from __future__ import annotations
 
-import gc
-import importlib
 import inspect
 import json
 import os
@@ -20,9 +18,10 @@ from typing import NoReturn
 
 from ringfence.contract.tool import Tool
 from ringfence.inside import confined, spare, wire
-from ringfence.inside.describe import tools_of
+from ringfence.inside.describe import fingerprints
 from ringfence.inside.faults import describe_fault
-from ringfence.inside.filters import SPARE_FLAGS, filters
+from ringfence.inside.filters import filters, spare_flags
+from ringfence.inside.importing import ImportedWhenAsked, import_tools
 from ringfence.inside.layout import SOURCE_FOLDER, Layout, Order
 from ringfence.inside.rebirth import renew_in_children
 from ringfence.kernel import limits, namespaces, seccomp
@@ -47,10 +46,10 @@ def run(order: Order, *, channel: int, warden: int) -> NoReturn:
         requests = iter(lambda: _bear(control, layout=layout, tools={}, loop=False, warden=warden), IMPORT)
         deque(requests, maxlen=0)
         renew_in_children()
-        tools = _import(order.module)
-        fingerprints = {name: tool.fingerprint for name, tool in tools.items()}
-        wire.send(_CONTROL, wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints).encode()))
-        loop = _any_coroutine(tools)
+        tools = import_tools(order.module) if layout.imports == "once" else ImportedWhenAsked(order.module)
+        known = tools if layout.imports == "once" else {}
+        wire.send(_CONTROL, wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints(known)).encode()))
+        loop = _any_coroutine(known)
         while True:
             _bear(control, layout=layout, tools=tools, loop=loop, warden=warden)
     except BaseException as failure:  # an import can raise anything, and the host must hear of it
@@ -76,7 +75,7 @@ def _confine(order: Order, *, warden: int) -> Layout:
     bounds = layout.bounds
     for kind, value in (
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_NOFILE, max(_OPEN_FILES, bounds.open_files)),
         (resource.RLIMIT_NPROC, _PROCESSES),
         (resource.RLIMIT_DATA, bounds.memory_bytes),
         # A spare, which counts from zero, cannot raise what it inherits.
@@ -88,17 +87,8 @@ def _confine(order: Order, *, warden: int) -> Layout:
         return layout
     limits.set_no_new_privileges()
     limits.drop_capabilities()
-    seccomp.install(filters(layout.binds).stage_a)
+    seccomp.install(filters(layout.binds, layout.clients).stage_a)
     return layout
-
-
-def _import(module: str) -> dict[str, Tool]:
-    tools = tools_of(importlib.import_module(module))
-    sys.stdout.flush()
-    sys.stderr.flush()
-    gc.collect()
-    gc.freeze()
-    return tools
 
 
 def _any_coroutine(tools: Mapping[str, Tool]) -> bool:
@@ -114,7 +104,7 @@ def _bear(control: socket.socket, *, layout: Layout, tools: Mapping[str, Tool], 
     if request == SPARE:
         if layout.posture == "confined":
             layout = confined.with_allowance(layout, control=_CONTROL)
-        if namespaces.clone(SPARE_FLAGS if layout.posture == "full" else confined.SPARE_FLAGS) == 0:
+        if namespaces.clone(spare_flags(layout.clients) if layout.posture == "full" else confined.SPARE_FLAGS) == 0:
             spare.run(layout, tools, descriptors=descriptors, loop=loop, warden=warden)
         for descriptor in descriptors:
             os.close(descriptor)

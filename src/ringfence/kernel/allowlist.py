@@ -41,7 +41,7 @@ class Row:
 
 _CLONE_THREAD, _CLONE_PTRACE, _CLONE_VFORK = 0x1_0000, 0x2000, 0x4000
 EVERY_NAMESPACE = NEW_MOUNTS | NEW_HOSTNAME | NEW_IPC | NEW_USER | NEW_PIDS | NEW_NETWORK | NEW_CGROUP | NEW_TIME
-_A_THREAD = Masked(
+A_THREAD = Masked(
     argument=0,
     mask=_CLONE_THREAD | _CLONE_PTRACE | _CLONE_VFORK | SAME_PARENT | EVERY_NAMESPACE,
     value=_CLONE_THREAD,
@@ -177,7 +177,7 @@ SERVING: tuple[Row, ...] = (
     Row("msync", "mapped files"),
     Row("brk", "allocation"),
     # threads, and nothing that is more than a thread
-    Row("clone", "threads only: no process, no namespace", ArgumentCheck(alternatives=((_A_THREAD,),))),
+    Row("clone", "threads only: no process, no namespace", ArgumentCheck(alternatives=((A_THREAD,),))),
     Row("clone3", "its flags lie behind a pointer, so it does not exist; libc falls back to clone",
         fail_with(errno.ENOSYS)),
     Row("futex", "locks"),
@@ -296,7 +296,7 @@ def stage_a(
     """What a zygote may do: stage B, and making spares with exactly these clone flags and kinds of mount."""
     exact = OneOf(argument=0, values=(flags_register(clone_flags),))
     making = Row(
-        "clone", "threads, and spares by their exact flags", ArgumentCheck(alternatives=((exact,), (_A_THREAD,)))
+        "clone", "threads, and spares by their exact flags", ArgumentCheck(alternatives=((exact,), (A_THREAD,)))
     )
     mounting = Row(
         "mount",

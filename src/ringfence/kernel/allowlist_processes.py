@@ -9,9 +9,9 @@ in every call, so that no code of the tool's ever runs in the process that the c
 
 from __future__ import annotations
 
-from ringfence.kernel.allowlist import EVERY_NAMESPACE, Row
+from ringfence.kernel.allowlist import A_THREAD, EVERY_NAMESPACE, Row, stage_b
 from ringfence.kernel.namespaces import SAME_PARENT
-from ringfence.kernel.seccomp import ArgumentCheck, Masked, OneOf
+from ringfence.kernel.seccomp import REFUSE, ArgumentCheck, Masked, OneOf, Outcome
 
 _CLONE_THREAD, _CLONE_PTRACE, _CLONE_UNTRACED, _CLONE_PIDFD = 0x1_0000, 0x2000, 0x80_0000, 0x1000
 _MAP_GROWSDOWN = 0x0100
@@ -21,7 +21,6 @@ _A_PROCESS = Masked(
     mask=_CLONE_THREAD | _CLONE_PTRACE | _CLONE_UNTRACED | _CLONE_PIDFD | SAME_PARENT | EVERY_NAMESPACE,
     value=0,
 )
-_A_THREAD = Masked(argument=0, mask=_CLONE_THREAD | _CLONE_PTRACE | SAME_PARENT | EVERY_NAMESPACE, value=_CLONE_THREAD)
 _NO_FLAGS = ArgumentCheck(alternatives=((OneOf(argument=4, values=(0,), bits=32),),))
 _PRCTL = (3, 15, 16, 23, 38, 39)  # reads, names, and no_new_privs, which is set already
 
@@ -31,7 +30,7 @@ WITH_PROCESSES: tuple[Row, ...] = (
     Row("fork", "a child that lives and dies in the call's own pid namespace"),
     Row("vfork", "as fork; posix_spawn and subprocess use it"),
     Row("clone", "threads and children: no namespace, no tracer, no other parent",
-        ArgumentCheck(alternatives=((_A_THREAD,), (_A_PROCESS,)))),
+        ArgumentCheck(alternatives=((A_THREAD,), (_A_PROCESS,)))),
     Row("arch_prctl", "the loader of every program sets where its thread's data lies",
         ArgumentCheck(alternatives=((OneOf(argument=0, values=(_ARCH_SET_FS, _ARCH_GET_FS), bits=32),),))),
     Row("set_tid_address", "every program's C library starts with it"),
@@ -58,3 +57,21 @@ WITH_PROCESSES: tuple[Row, ...] = (
     Row("splice", "cat and cp move bytes between own descriptors"),
     Row("tee", "tee copies bytes between own pipes"),
 )  # fmt: skip
+
+WITH_AN_ENTRY: tuple[Row, ...] = (
+    *WITH_PROCESSES,
+    Row("seccomp", "the one process of a tool is held further before its program starts; no listener",
+        ArgumentCheck(alternatives=((OneOf(argument=0, values=(1,), bits=32), OneOf(argument=1, values=(1,), bits=32)),))),
+)  # fmt: skip
+
+ALONE: tuple[Row, ...] = (
+    Row("fork", "the program was granted no others", REFUSE),
+    Row("vfork", "the program was granted no others", REFUSE),
+    Row("clone", "threads only", ArgumentCheck(alternatives=((A_THREAD,),))),
+    Row("seccomp", "held as far as it will be", REFUSE),
+)  # fmt: skip
+
+
+def stage_c() -> dict[int, Outcome]:
+    """What the program of a tool may do that was granted no others."""
+    return stage_b((*WITH_PROCESSES, *ALONE))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from ringfence.contract.call import Shape
 from ringfence.contract.safety import Egress, Safety
@@ -33,6 +33,7 @@ from ringfence.registry.pins import (
 from ringfence.sanitise import visible
 
 _MOST_FAULTS = 5
+FOLDER = "folder:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,11 @@ class RegisteredTool:
     @property
     def key(self) -> Key:
         return (self.source, self.tool.name)
+
+    @property
+    def runs_as(self) -> Literal["python", "process"]:
+        """What its source is: a module that declares functions, or a folder with a program in any language."""
+        return "process" if self.source.startswith(FOLDER) else "python"
 
     @property
     def name(self) -> str:

@@ -144,7 +144,7 @@ class Case:
     def job(self, *, limits: Limits) -> Job:
         tool = self.known_tool
         return Job(
-            kind="python",
+            kind=tool.runs_as,
             invocation_id=self.id,
             tool=tool,
             arguments=self.known_call.canonical,

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ringfence.execution.edge import Passage
 from ringfence.inside import wire
 from ringfence.sandbox.groups import Used
 from ringfence.sandbox.live import Live, is_exiting, measure_live
@@ -56,6 +57,7 @@ class Exchange:
 
     def __init__(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> None:
         self.spare = spare
+        self.passage: Passage | None = None
         self._channel = spare.ends.channel.fileno()
         self._loop = asyncio.get_running_loop()
         self._reader = wire.FrameReader(most=most_output + _ENVELOPE_BYTES)
@@ -67,6 +69,7 @@ class Exchange:
         self._measured: Live | None = None
         self._replied: float | None = None
         self._closed = False
+        self._leaves_by: Literal["itself", "record"] = "itself"
         self._left = memoryview(frames)
         self.over: asyncio.Future[Said] = self._loop.create_future()
         self._started = time.perf_counter()
@@ -74,6 +77,10 @@ class Exchange:
         self._loop.add_reader(self._channel, self._readable)
         self._loop.add_reader(spare.ends.printed, self._printing)
         self._write()
+
+    def await_record(self) -> None:
+        """Count this call as over only when the warden says that the process and all it started are gone."""
+        self._leaves_by = "record"
 
     def stop(self, code: str, message: str) -> None:
         """End the call for a reason of the host's; the first reason stands."""
@@ -136,7 +143,7 @@ class Exchange:
         One that closed its channel and lives was told to by the tool: the call goes on until the warden says how it
         ended, or until its time is over.
         """
-        if self._fault is not None or self._measured is None:
+        if self._fault is not None or self._measured is None or self._leaves_by == "record":
             return
         if is_exiting(self.spare.process.pid):
             while self._drain_printed():

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ringfence.contract.capabilities import Files, FromAgent, Paths
 from ringfence.contract.paths import beneath
 from ringfence.errors import CallRefused
-from ringfence.inside.layout import WORKSPACE, Access, Granted
+from ringfence.inside.layout import WORKSPACE, Access, Granted, identity_of
 from ringfence.kernel.beneath import STAY_BENEATH, open_at
 from ringfence.sandbox.floor import Floor
 
@@ -73,7 +73,7 @@ def _found(root: int, path: str, *, access: Access) -> Granted | None:
             raise _unreachable(path, "is neither a file nor a folder")
         source = os.readlink(f"/proc/self/fd/{descriptor}")
         place = WORKSPACE if path == "." else f"{WORKSPACE}/{path}"
-        return Granted(path=place, source=source, device=seen.st_dev, inode=seen.st_ino, access=access)
+        return Granted(path=place, source=source, identity=identity_of(seen), access=access)
     finally:
         os.close(descriptor)
 

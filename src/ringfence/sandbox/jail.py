@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from ringfence.contract.values import NotPlain, parse_json
 from ringfence.errors import CallFailed, CallRefused, Misuse, RingfenceError
+from ringfence.execution.edge import Passage, Trust
 from ringfence.inside import wire
 from ringfence.inside.layout import Order
 from ringfence.inside.warden import ENDED, HELLO, RECORD
@@ -25,10 +26,12 @@ from ringfence.sandbox.exchange import Exchange, Record
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.groups import Groups, Lent, open_doors
+from ringfence.sandbox.outlet import Networks, Outlet, Outward
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.processes import Held, settle
-from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, ready_pid, sender
+from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, Spare, ready_pid, sender
 from ringfence.sandbox.spares import Spares, answer_of
+from ringfence.sandbox.tree import watch_tree
 from ringfence.sandbox.walls import walls_of
 from ringfence.sandbox.watch import private_bytes, watch_memory, watch_threads
 
@@ -57,9 +60,9 @@ class Opened:
     fingerprints: Mapping[str, str]
 
 
-async def build_jail(order: Order, *, setting: Setting) -> Jail:
+async def build_jail(order: Order, *, setting: Setting, trust: Trust | None = None) -> Jail:
     """Have a jail born, see it confined, measure it, let it import the tool; or refuse and leave nothing."""
-    jail = Jail(order, setting=setting)
+    jail = Jail(order, setting=setting, trust=trust)
     try:
         await asyncio.wait_for(jail.open(), timeout=_BUILD_SECONDS)
     except TimeoutError:
@@ -74,8 +77,9 @@ async def build_jail(order: Order, *, setting: Setting) -> Jail:
 class Jail:
     """Built once for one agent, one source and one blueprint; serves one call per spare."""
 
-    def __init__(self, order: Order, *, setting: Setting) -> None:
+    def __init__(self, order: Order, *, setting: Setting, trust: Trust | None = None) -> None:
         self._order = order
+        self.trust = trust
         self._setting = setting
         self._loop = asyncio.get_running_loop()
         self._report, self._report_theirs = _pair(socket.SOCK_SEQPACKET)
@@ -97,6 +101,7 @@ class Jail:
             groups=self._groups,
             allowance=self._walls.allowance,
             inner_pid=self._as_the_warden_counts,
+            networks=Networks(order.layout.ports),
         )
         self._calls = 0
         self.last_used = time.monotonic()
@@ -150,18 +155,45 @@ class Jail:
             fingerprints=fingerprints,
         )
 
-    async def begin(self, frames: bytes, *, wall_seconds: float) -> Exchange:
-        """Hand a job to the next spare."""
+    async def begin(self, frames: bytes, *, wall_seconds: float, outlet: Outlet | None = None) -> Exchange:
+        """Hand a job to the next spare, its way out opened first if it has one."""
         spare = await self._spares.take()
+        passage = self._open_way(spare, outlet)
         self.last_used = time.monotonic()
         self._calls += 1
         bounds = self._order.layout.bounds
-        exchange = self._spares.begin(spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes)
-        if "memory" not in self._setting.hierarchy.folders:
+        try:
+            exchange = self._spares.begin(
+                spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes
+            )
+        except BaseException:
+            if passage is not None:
+                passage.close()
+            raise
+        exchange.passage = passage
+        counted = "memory" in self._setting.hierarchy.folders
+        if self._order.layout.imports == "in every call":
+            # Its children may outlive its reply, and end with it: only the warden knows when.
+            exchange.await_record()
+            watch_tree(exchange, memory=None if counted else bounds.memory_bytes, cpu_seconds=bounds.cpu_seconds)
+        elif not counted:
             watch_memory(exchange, most=bounds.memory_bytes)
         if self._walls.level == "confined" and "pids" not in self._setting.hierarchy.folders:
             watch_threads(exchange, most=bounds.processes)
         return exchange
+
+    def _open_way(self, spare: Spare, outlet: Outlet | None) -> Passage | None:
+        ways = spare.outward.take()
+        if ways is None:
+            return None
+        try:
+            if outlet is None or self.trust is None:
+                Outward(ways).close()
+                return None
+            return outlet.open(ways, trust=self.trust)
+        except BaseException:
+            self._spares.discard(spare)
+            raise
 
     def refill(self) -> None:
         """Have as many wait as the host keeps; the first call does not wait for more than its own."""
@@ -219,7 +251,19 @@ class Jail:
             if not piece:
                 raise CallFailed("the jail ended while it imported the tool", code="protocol_error")
             _feed(reader, piece)
-        return _fingerprints(*frame)
+        told = _fingerprints(*frame)
+        layout = self._order.layout
+        if layout.imports == "once" or layout.entry is not None:
+            return told
+        return await self._imported_by_a_call()
+
+    async def _imported_by_a_call(self) -> Mapping[str, str]:
+        """Where every call imports the tool anew, one call does nothing else."""
+        said = await answer_of(await self.begin(job_frames("fingerprints"), wall_seconds=_BUILD_SECONDS))
+        if said.fault is not None or said.frame is None:
+            code, message = said.fault or ("protocol_error", "the jail ended while it imported the tool")
+            raise CallFailed(message, code=code)
+        return _fingerprints(*said.frame)
 
     def _check(self, pid: int) -> Sighting:
         seen, warden = posture.sight(pid), _settled(self._warden)

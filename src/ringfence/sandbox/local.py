@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from ringfence.contract.capabilities import Files, Kind
+from ringfence.contract.capabilities import Files, Kind, Processes
 from ringfence.errors import CallRefused, RingfenceError
+from ringfence.execution.edge import Edge, way_out
 from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
-from ringfence.inside.layout import Granted
+from ringfence.inside.layout import Granted, Program
 from ringfence.kernel import landlock
 from ringfence.sandbox.blueprint import SERVED, Blueprint, compile_blueprint
 from ringfence.sandbox.confining import PostureName, demanded
@@ -21,7 +23,10 @@ from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.granting import resolve_files
+from ringfence.sandbox.outlet import Outlet, leads_to, trust_environment
+from ringfence.sandbox.own import NOT_A_PROGRAM, Own, own_program
 from ringfence.sandbox.pool import Pool, Request, Served
+from ringfence.sandbox.programs import resolve_programs
 from ringfence.sandbox.reading import read
 from ringfence.sandbox.writing import Writes
 
@@ -36,7 +41,6 @@ class LocalProcessSandbox:
     """
 
     name = "local"
-    serves: frozenset[Kind] = SERVED
 
     def __init__(
         self,
@@ -45,22 +49,29 @@ class LocalProcessSandbox:
         environment: Mapping[str, str] | None = None,
         workspaces: Mapping[str, str] | None = None,
         floor: Floor | None = None,
+        edge: Edge | None = None,
         least: PostureName = "confined",
     ) -> None:
         self._pool = pool
+        self._edge = edge
+        self.serves: frozenset[Kind] = SERVED if edge is not None else SERVED - {"network"}
         self._environment = dict(environment or {})
         self._workspaces = dict(workspaces or {})
         self._floor = floor or Floor()
         self._least: PostureName = least
         self._blueprints: dict[Any, Blueprint] = {}
+        self._owns: dict[tuple[str, bool], Own] = {}
         self._writes = Writes()
 
     def refusal(self, job: Job) -> CallRefused | None:
         """Why this job would not run here. What one module's jail came to says nothing about another's."""
-        if job.kind != "python":
+        if job.kind not in ("python", "process"):
             return CallRefused(f"the local jail runs no `{job.kind}` jobs yet", code="not_available")
         if sys.platform != "linux":
             return CallRefused(f"the local jail needs Linux, and this is `{sys.platform}`", code="posture_insufficient")
+        if not job.grant.kinds <= self.serves:
+            listed = ", ".join(f"`{kind}`" for kind in sorted(job.grant.kinds - self.serves))
+            return CallRefused(f"the local jail has no backend for {listed}", code="not_available")
         try:
             self.blueprint(job)
         except CallRefused as refused:
@@ -81,19 +92,24 @@ class LocalProcessSandbox:
     def blueprint(self, job: Job) -> Blueprint:
         """What the kernel will hold for this job, with its files as they are on disk now."""
         granted = self._granted(job)
+        own = self._own(job)
+        programs = (*self._programs(job, granted=granted), *own.programs)
         demands = demanded(self._least, job.tool.tool.posture)
-        key = (job.grant, job.limits, granted, demands, self._pool.lacking)
+        key = (job.grant, job.limits, job.tool.egress, granted, programs, own.entry, demands, self._pool.lacking)
         found = self._blueprints.get(key)
         if found is None:
             compiled = compile_blueprint(
                 job.grant,
                 limits=job.limits,
-                environment=self._environment,
+                environment={**self._environment, **trust_environment(job.grant, egress=job.tool.egress)},
                 installation=self._pool.installation,
                 landlock_version=landlock.version(),
                 granted=granted,
+                programs=tuple(dict.fromkeys(programs)),
+                entry=own.entry,
             )
-            found = self._pool.fit(compiled, kinds=job.grant.kinds, demands=demands)
+            compiled = replace(compiled, leads_to=leads_to(job.grant, egress=job.tool.egress))
+            found = self._pool.fit(compiled, kinds=job.grant.kinds | own.kinds, demands=demands)
             self._remember(key, found)
         return found
 
@@ -110,6 +126,27 @@ class LocalProcessSandbox:
         if workspace is None:
             raise CallRefused(f"agent `{job.agent}` has no workspace", code="not_available")
         return resolve_files(files, workspace=workspace, floor=self._floor)
+
+    def _outlet(self, job: Job) -> Outlet | None:
+        if self._edge is None or "network" not in job.grant.kinds:
+            return None
+        return Outlet(edge=self._edge, job=job, way=way_out(job.grant, egress=job.tool.egress))
+
+    def _programs(self, job: Job, *, granted: tuple[Granted, ...]) -> tuple[Program, ...]:
+        processes = next((need for need in job.grant.capabilities if isinstance(need, Processes)), None)
+        if processes is None:
+            return ()
+        return resolve_programs(processes, granted=granted, safety=job.tool.safety)
+
+    def _own(self, job: Job) -> Own:
+        """The program that a tool is, if it is one; a source never changes under its digest."""
+        if job.kind != "process":
+            return NOT_A_PROGRAM
+        key = (job.tool.source_digest, "processes" in job.grant.kinds)
+        if key not in self._owns:
+            snapshot = self._pool.snapshot(job.tool.source_digest)
+            self._owns[key] = own_program(snapshot, children="allowed" if key[1] else "refused")
+        return self._owns[key]
 
     async def _run(self, job: Job) -> RawOutput:
         await self._pool.find_out()
@@ -130,7 +167,8 @@ class LocalProcessSandbox:
             source=job.tool.source_digest,
             blueprint=blueprint,
             frames=frames,
-            contract=(job.tool.name, job.tool.fingerprint),
+            contract=None if job.kind == "process" else (job.tool.name, job.tool.fingerprint),
+            outlet=self._outlet(job),
         )
         granted = blueprint.layout.granted
         if not granted:
@@ -158,16 +196,17 @@ def _raw(served: Served, *, blueprint: Blueprint, files: dict[str, Any] | None) 
         for_model=reading.for_model,
         fault=reading.fault,
         printed=said.printed,
-        effects=_effects(said, files=files),
+        effects=_effects(said, files=files, network=served.network),
         evidence=evidence,
     )
 
 
-def _effects(said: Said, *, files: dict[str, Any] | None) -> Effects:
+def _effects(said: Said, *, files: dict[str, Any] | None, network: dict[str, Any] | None) -> Effects:
     seen = said.record or said.measured
     return Effects(
         wall_seconds=said.wall_seconds,
         cpu_seconds=seen.cpu_seconds if seen else 0.0,
         peak_memory_bytes=seen.peak_memory_bytes if seen else 0,
         files=files,
+        network=network,
     )

@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ringfence.errors import CallRefused
 from ringfence.inside.layout import Order
@@ -25,6 +25,7 @@ from ringfence.sandbox.groups import sweep
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import Installation, this_installation
 from ringfence.sandbox.jail import Jail, Setting, build_jail
+from ringfence.sandbox.outlet import Outlet, with_roots
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.snapshot import Snapshot, Snapshots
 from ringfence.sandbox.spares import answer_of
@@ -62,6 +63,7 @@ class Request:
     blueprint: Blueprint
     frames: bytes
     contract: tuple[str, str] | None
+    outlet: Outlet | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,7 @@ class Served:
     said: Said
     seen: Sighting
     posture: Posture
+    network: dict[str, Any] | None = None
 
 
 class Pool:
@@ -122,6 +125,10 @@ class Pool:
         """Why this machine has no namespaces; None where it has them, or nobody has tried yet."""
         return self._setting.server.lacking if self._setting else None
 
+    def snapshot(self, digest: str) -> Snapshot:
+        """A kept source, checked against its name."""
+        return self._snapshots.find(digest)
+
     async def find_out(self) -> None:
         """Have the fork server try what this machine has, unless that is known."""
         if self._setting is None:
@@ -137,13 +144,17 @@ class Pool:
         try:
             jail = await self._jail(request)
             _require_contract(request, jail.opened.fingerprints)
-            exchange = await jail.begin(request.frames, wall_seconds=request.blueprint.wall_seconds)
+            wall_seconds = request.blueprint.wall_seconds
+            exchange = await jail.begin(request.frames, wall_seconds=wall_seconds, outlet=request.outlet)
+            network: dict[str, Any] | None = None
             try:
                 said = await answer_of(exchange)
             finally:
+                if exchange.passage is not None:
+                    network = exchange.passage.close()
                 # The next spare is asked for once whoever awaits this reply has had it.
                 asyncio.get_running_loop().call_soon(jail.refill)
-            return Served(said=said, seen=exchange.spare.seen, posture=jail.opened.posture)
+            return Served(said=said, seen=exchange.spare.seen, posture=jail.opened.posture, network=network)
         finally:
             self._turns.pass_on()
 
@@ -157,7 +168,7 @@ class Pool:
             self._let_go(key, calls="end" if jail.failure else "finish")
         building = self._building.get(key)
         if building is None:
-            building = asyncio.ensure_future(self._build(key, blueprint=request.blueprint))
+            building = asyncio.ensure_future(self._build(key, blueprint=request.blueprint, outlet=request.outlet))
             self._building[key] = building
             building.add_done_callback(lambda built: self._built(key, built))
         return await asyncio.shield(building)
@@ -180,15 +191,17 @@ class Pool:
             self._setting = None
         self._exposed.close()
 
-    async def _build(self, key: Key, *, blueprint: Blueprint) -> Jail:
+    async def _build(self, key: Key, *, blueprint: Blueprint, outlet: Outlet | None) -> Jail:
         snapshot = self._snapshots.find(key.source)
         setting = await self.warm()
         await self._make_room()
         uid, gid = self._identities.lend()
         source = self._source(snapshot, posture=blueprint.posture)
-        order = Order(layout=blueprint.layout, source=str(source), module=snapshot.module, uid=uid, gid=gid)
+        trust = outlet.trust() if outlet is not None else None
+        layout = with_roots(blueprint.layout, trust) if trust is not None else blueprint.layout
+        order = Order(layout=layout, source=str(source), module=snapshot.module, uid=uid, gid=gid)
         try:
-            jail = await build_jail(order, setting=setting)
+            jail = await build_jail(order, setting=setting, trust=trust)
         except BaseException:
             self._identities.give_back(uid)
             raise

@@ -15,13 +15,16 @@ from typing import Any, Literal
 from ringfence.contract.fingerprint import fingerprint
 from ringfence.errors import CallRefused
 from ringfence.inside.layout import INNER_ID, SCRATCH
-from ringfence.inside.measure import TRIES
+from ringfence.inside.measure import tries_with
 from ringfence.kernel import proc
 from ringfence.kernel.status import ProcessStatus, read_namespaces, read_status
 
 _FILTER_MODE = 2
 _OF_A_JAIL = ("user", "mnt", "pid", "net", "ipc", "uts")
-_OF_A_CALL = ("user", "mnt", "pid", "ipc")
+OF_A_CALL = ("user", "mnt", "pid", "ipc")
+OF_A_CALL_WITH_NETWORK = (*OF_A_CALL, "net")
+# What a need makes possible that a jail without it must refuse.
+_MADE_POSSIBLE: Mapping[str, frozenset[str]] = {"network": frozenset({"new socket"})}
 _NOT_SHOWN: Mapping[str, str] = {}
 _CHANNELS = [0, 1, 2, 3]
 
@@ -108,25 +111,39 @@ def check_zygote(seen: Sighting, *, baseline: Baseline, warden: int, uid: int) -
     _refuse(problems, who="a zygote")
 
 
-def check_spare(seen: Sighting, *, baseline: Baseline, warden: int, uid: int, zygote: Sighting) -> None:
-    """Refuse a spare that is not confined before it gets a request."""
+def check_spare(
+    seen: Sighting,
+    *,
+    baseline: Baseline,
+    warden: int,
+    uid: int,
+    zygote: Sighting,
+    own: tuple[str, ...] = OF_A_CALL,
+) -> None:
+    """Refuse a spare that is not confined before it gets a request; `own` namespaces it shares with no other call."""
     problems = _common(seen, warden=warden, uid=uid, filters=baseline.filters + 2)
     if len(seen.status.pids) != baseline.depth + 2 or seen.status.pids[-1] != 1:
         problems.append(f"its pids are {seen.status.pids}")
     problems += _shared(seen, other=baseline.namespaces, kinds=_OF_A_JAIL)
-    problems += _shared(seen, other=zygote.namespaces, kinds=_OF_A_CALL)
+    problems += _shared(seen, other=zygote.namespaces, kinds=own)
     _refuse(problems, who="a spare")
 
 
 def judge_inside(
-    measured: Mapping[str, Any], *, environment: Mapping[str, str], granted: frozenset[str] = frozenset()
+    measured: Mapping[str, Any],
+    *,
+    environment: Mapping[str, str],
+    granted: frozenset[str] = frozenset(),
+    clients: tuple[str, ...] = (),
 ) -> None:
     """Refuse unless everything that a jail must refuse was refused; `granted` are the places that may be written."""
     tries = measured["tries"]
+    possible = {name for client in clients for name in _MADE_POSSIBLE.get(client, ())}
     problems = [
         f"`{one.name}` ({one.mechanism}): {tries.get(one.name)}"
-        for one in TRIES
-        if tries.get(one.name) not in [errno.errorcode[number] for number in one.refused_with]
+        for one in tries_with(clients)
+        if one.name not in possible
+        and tries.get(one.name) not in [errno.errorcode[number] for number in one.refused_with]
     ]
     expected: dict[str, object] = {
         "pid": 1,

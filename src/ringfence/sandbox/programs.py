@@ -36,6 +36,16 @@ def resolve_programs(processes: Processes, *, granted: Sequence[Granted], safety
     return tuple(program for program, _ in found)
 
 
+def own_programs(head: Head) -> tuple[Program, ...]:
+    """What a tool's own script is read by; `env` is followed to what it starts."""
+    if not head.script:
+        return ()
+    first, *rest = head.script
+    words = " ".join(rest).split()
+    names = [first, *(word for word in words[:2] if os.path.basename(first) == "env" and not word.startswith("-"))]
+    return tuple(_found(name)[0] for name in names[:2])
+
+
 def _found(name: str) -> tuple[Program, Head]:
     place = _place(name)
     if place is None:

@@ -31,6 +31,7 @@ TOLD_FROM_INSIDE = frozenset(
         "secret_not_declared",
         "path_not_reachable",
         "binary_not_allowed",
+        "protocol_error",
     }
 )
 # The kernel enforces the limit by ticks and reports exact time; under load the two differ by a tenth and more.

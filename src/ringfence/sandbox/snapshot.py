@@ -24,6 +24,9 @@ _MOST_FILES = 10_000
 _MOST_BYTES = 64 << 20
 _MANIFEST, _FILES = "manifest.json", "files"
 _LABEL = "sha256:"
+_TEXT, _PROGRAM = 0o444, 0o555
+# In place of a module's name: the file of a tool folder that is started.
+ENTRY = "entrypoint:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,11 @@ def read_module(module: str, *, path: Sequence[Path]) -> Source:
             return read_file(single, module=module)
     listed = ", ".join(f"`{folder}`" for folder in path) or "no folder at all"
     raise DeclarationRefused(f"module `{module}` is not found in {listed}", remedy="list its folder in `tools.path`")
+
+
+def read_tool_folder(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder that has a `TOOL.md`, by its path in it."""
+    return _read_folder(folder, under="")
 
 
 def read_file(file: Path, *, module: str) -> Source:
@@ -115,7 +123,7 @@ class Snapshots:
         fresh = self._folder / f".{secrets.token_hex(8)}"
         (fresh / _FILES).mkdir(parents=True)
         for name, content in source.files.items():
-            _write(fresh / _FILES / name, content)
+            _write(fresh / _FILES / name, content, mode=_PROGRAM if source.module == ENTRY + name else _TEXT)
         _write(fresh / _MANIFEST, json.dumps(source.manifest()).encode())
         for folder, _, _ in os.walk(fresh / _FILES):
             os.chmod(folder, 0o555)  # noqa: S103  a jail's uid reads it, nobody writes it
@@ -144,7 +152,7 @@ def _read_folder(package: Path, *, under: str) -> dict[str, bytes]:
     for name in _walk(package):
         content = _read(package / name, left=left)
         left -= len(content)
-        files[f"{under}/{name}"] = content
+        files[f"{under}/{name}" if under else name] = content
         if len(files) > _MOST_FILES:
             raise DeclarationRefused(f"package `{package}` has more than {_MOST_FILES} files")
     return files
@@ -175,7 +183,7 @@ def _read(file: Path, *, left: int) -> bytes:
     return content
 
 
-def _write(file: Path, content: bytes) -> None:
+def _write(file: Path, content: bytes, *, mode: int = _TEXT) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
-    file.chmod(0o444)
+    file.chmod(mode)

@@ -5,6 +5,7 @@ Takes: a jail's control socket.  Gives: a spare that was seen confined.  Never: 
 
 from __future__ import annotations
 
+import array
 import os
 import socket
 import struct
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from ringfence.inside import wire
 from ringfence.inside.zygote import SPARE
 from ringfence.sandbox.groups import Lent
+from ringfence.sandbox.outlet import Outward
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
 
@@ -21,6 +23,7 @@ _CREDENTIALS = struct.Struct("iII")
 CREDENTIALS_SPACE = socket.CMSG_SPACE(_CREDENTIALS.size)
 _READY = wire.pack(wire.Kind.READY)
 _MOST_COMPLAINT = 16_384
+_DESCRIPTOR = array.array("i", [0])
 
 
 class NotReady(Exception):
@@ -48,6 +51,12 @@ class Spare:
     seen: Sighting
     inner_pid: int
     group: Lent | None
+    outward: Outward
+
+    def discard(self) -> None:
+        """Nobody will be served by it."""
+        self.ends.close()
+        self.outward.close()
 
     def is_silent(self) -> bool:
         """Whether it still waits and has said nothing that nobody asked for."""
@@ -86,6 +95,21 @@ def ready_pid(channel: socket.socket) -> int:
     if message != _READY:
         raise NotReady(message[wire.HEADER_BYTES :].decode(errors="replace")[:1000] or "it ended")
     return sender(ancillary)
+
+
+def ready_with(channel: socket.socket, *, most: int) -> tuple[int, list[int]]:
+    """The pid of a process that says it is ready, and the descriptors that it hands out, at most so many."""
+    space = CREDENTIALS_SPACE + (socket.CMSG_SPACE(most * _DESCRIPTOR.itemsize) if most else 0)
+    message, ancillary, _, _ = channel.recvmsg(_MOST_COMPLAINT, space)
+    descriptors = _DESCRIPTOR[:0]
+    for level, kind, content in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            descriptors.frombytes(content[: len(content) - len(content) % descriptors.itemsize])
+    if message != _READY:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        raise NotReady(message[wire.HEADER_BYTES :].decode(errors="replace")[:1000] or "it ended")
+    return sender(ancillary), list(descriptors)
 
 
 def sender(ancillary: list[tuple[int, int, bytes]]) -> int:

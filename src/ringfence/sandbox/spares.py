@@ -14,9 +14,10 @@ from collections.abc import Callable
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.sandbox.exchange import Exchange, Record, Said
 from ringfence.sandbox.groups import Groups, Lent, open_doors
+from ringfence.sandbox.outlet import Networks, Outward
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
-from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_pid, request
+from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_with, request
 
 _MOST_FAILURES = 3
 
@@ -32,6 +33,7 @@ class Spares:
         groups: Groups,
         allowance: Callable[[], bytes],
         inner_pid: Callable[[Sighting], int],
+        networks: Networks,
     ) -> None:
         self._control = control
         # One, for the measuring; tool code must be imported before more of them make sense.
@@ -40,6 +42,7 @@ class Spares:
         self._groups = groups
         self._allowance = allowance
         self._inner_pid = inner_pid
+        self._networks = networks
         self._loop = asyncio.get_running_loop()
         self._asked: dict[Ends, Lent | None] = {}
         self._ready: deque[Spare] = deque()
@@ -65,7 +68,7 @@ class Spares:
             taken = self._ready.popleft()
             if taken.is_silent():
                 return taken
-            self._discard(taken)
+            self.discard(taken)
         waiting: asyncio.Future[Spare] = self._loop.create_future()
         self._waiting.append(waiting)
         self.refill()
@@ -101,7 +104,7 @@ class Spares:
     def begin(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> Exchange:
         """Hand the job to a spare; one that was taken while the jail closed serves nobody."""
         if self._closed is not None:
-            self._discard(spare)
+            self.discard(spare)
             raise self._closed
         exchange = Exchange(spare, frames=frames, wall_seconds=wall_seconds, most_output=most_output)
         self._serving[spare.inner_pid] = exchange
@@ -117,7 +120,7 @@ class Spares:
         elif spare is not None:
             if spare in self._ready:
                 self._ready.remove(spare)
-                spare.ends.close()
+                spare.discard()
             spare.process.let_go()
 
     def close(self, reason: RingfenceError) -> None:
@@ -130,7 +133,7 @@ class Spares:
             ends.close()
         self._asked.clear()
         while self._ready:
-            self._discard(self._ready.popleft())
+            self.discard(self._ready.popleft())
         for exchange in list(self._serving.values()):
             exchange.stop(reason.code, reason.message)
         for waiting in self._waiting:
@@ -165,14 +168,27 @@ class Spares:
         self._hand_over(spare)
 
     def _admit(self, ends: Ends, *, group: Lent | None) -> Spare:
-        pid = ready_pid(ends.channel)
-        seen = self._check(pid)
+        ports = self._networks.ports
+        pid, handed_out = ready_with(ends.channel, most=len(ports) + 1 if ports else 0)
+        try:
+            seen = self._check(pid)
+        except BaseException:
+            Outward.of(handed_out).close()
+            raise
+        outward = self._networks.admit(handed_out, seen=seen)
+        try:
+            return self._admitted(ends, pid=pid, seen=seen, group=group, outward=outward)
+        except BaseException:
+            outward.close()
+            raise
+
+    def _admitted(self, ends: Ends, *, pid: int, seen: Sighting, group: Lent | None, outward: Outward) -> Spare:
         inner_pid = self._inner_pid(seen)
         if inner_pid in self._living:
             raise NotReady("one process says twice that it is ready")
         if group is not None and not group.holds(pid):
             raise CallRefused("a spare is outside its control group", code="posture_insufficient")
-        return Spare(ends=ends, process=Held(pid), seen=seen, inner_pid=inner_pid, group=group)
+        return Spare(ends=ends, process=Held(pid), seen=seen, inner_pid=inner_pid, group=group, outward=outward)
 
     def _hand_over(self, spare: Spare) -> None:
         while self._waiting:
@@ -191,9 +207,10 @@ class Spares:
         elif self._waiting:
             self.refill()
 
-    def _discard(self, spare: Spare) -> None:
+    def discard(self, spare: Spare) -> None:
+        """End a spare that nobody will be served by."""
         spare.process.kill()
-        spare.ends.close()
+        spare.discard()
 
 
 async def answer_of(exchange: Exchange) -> Said:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ringfence.kernel import proc
 from ringfence.sandbox.exchange import Exchange
@@ -50,11 +50,29 @@ def cpu_of(pid: int) -> float:
     return sum(int(fields[at]) for at in (_USER, _SYSTEM, _USER_OF_CHILDREN, _SYSTEM_OF_CHILDREN)) / _TICKS
 
 
+def memory_of(tree: Sequence[int]) -> int:
+    """What a process and its descendants hold; a child that runs no other program yet shares most of what it shows."""
+    first, *rest = tree
+    held = private_bytes(first)
+    own = _program(first)
+    return held + sum(
+        private_bytes(pid) if _program(pid) not in (own, None) else max(0, private_bytes(pid) - held) for pid in rest
+    )
+
+
+def _program(pid: int) -> str | None:
+    """The file that a process runs; nothing where the kernel does not show it, which it does of a program it started."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return None
+
+
 def _look(exchange: Exchange, memory: int | None, cpu_seconds: float) -> None:
     if exchange.over.done():
         return
     tree = list(members(exchange.spare.process.pid))
-    if memory is not None and sum(map(private_bytes, tree)) > memory:
+    if memory is not None and memory_of(tree) > memory:
         exchange.stop("memory_limit", f"the tool and its programs used more than {memory} bytes of memory")
     elif sum(map(cpu_of, tree)) > cpu_seconds:
         exchange.stop("cpu_limit", f"the tool and its programs used more than {cpu_seconds} seconds of CPU time")

@@ -53,11 +53,15 @@ class FullWalls:
         posture.check_zygote(seen, baseline=baseline, warden=warden, uid=self.order.uid)
 
     def check_spare(self, seen: Sighting, *, baseline: Baseline, warden: int, zygote: Sighting) -> None:
-        posture.check_spare(seen, baseline=baseline, warden=warden, uid=self.order.uid, zygote=zygote)
+        uid, ports = self.order.uid, self.order.layout.ports
+        own = posture.OF_A_CALL_WITH_NETWORK if ports else posture.OF_A_CALL
+        posture.check_spare(seen, baseline=baseline, warden=warden, uid=uid, zygote=zygote, own=own)
 
     def judge(self, measured: Mapping[str, Any]) -> None:
         layout = self.order.layout
-        posture.judge_inside(measured, environment=dict(layout.environment), granted=layout.writable())
+        posture.judge_inside(
+            measured, environment=dict(layout.environment), granted=layout.writable(), clients=layout.clients
+        )
 
     def allowance(self) -> bytes:
         return b""

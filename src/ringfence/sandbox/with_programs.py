@@ -10,7 +10,7 @@ import os
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 
-from ringfence.inside.layout import Link, Mount, Program, Rule
+from ringfence.inside.layout import Entry, Link, Mount, Program, Rule
 from ringfence.kernel import landlock
 from ringfence.sandbox.installation import Installation
 from ringfence.sandbox.library import programs_in
@@ -29,6 +29,9 @@ READABLE = {
     "/etc/ld.so.cache": "the loader finds shared libraries by it",
 }
 _ALIASES = ("/bin", "/sbin")
+_OF_VERSIONS = ("/usr/lib", "/usr/local/lib")
+# A tool that is a program is started like any other, by the same calls.
+ENTRY_CLIENTS = ("entry", "processes")
 
 
 def python_folders(installation: Installation) -> list[str]:
@@ -51,14 +54,21 @@ def loaders_folders() -> tuple[str, ...]:
     return tuple(dict.fromkeys(real))
 
 
-def mounts_with_programs(installation: Installation) -> tuple[Mount, ...]:
+def mounts_with_programs(installation: Installation, programs: Sequence[Program]) -> tuple[Mount, ...]:
     """Folders to read, and within or beside them those that code is mapped from."""
-    code = _outermost([*loaders_folders(), *_code_of_python(installation)])
+    code = _outermost([*loaders_folders(), *_code_of_python(installation), *_code_of_interpreters(programs)])
     readable = [path for path in READABLE if os.path.exists(path) and not os.path.islink(path)]
     readable = [path for path in _outermost(readable) if path not in code and not _within_any(path, code)]
     mounts = [Mount(path=path, kind=_kind(path)) for path in code]
     mounts += [Mount(path=path, kind=_kind(path), code="refused") for path in readable]
     return tuple(sorted(mounts, key=lambda mount: mount.path))
+
+
+def _code_of_interpreters(programs: Sequence[Program]) -> list[str]:
+    """A listed Python loads modules of the processor's code from a folder of its own version."""
+    names = [os.path.basename(program.path) for program in programs]
+    candidates = [f"{base}/{name}" for name in names for base in _OF_VERSIONS if name.startswith("python3.")]
+    return [path for path in candidates if os.path.isdir(path)]
 
 
 def hidden_programs(mounts: Sequence[Mount]) -> tuple[str, ...]:
@@ -79,6 +89,12 @@ def program_rules(programs: Sequence[Program]) -> tuple[Rule, ...]:
     files = dict.fromkeys([program.path for program in programs])
     files |= dict.fromkeys([program.loader for program in programs if program.loader is not None])
     return tuple(Rule(path=path, rights=landlock.RUN) for path in files)
+
+
+def entry_rules(entry: Entry | None) -> tuple[Rule, ...]:
+    """The right to run a tool's own program, and what loads it."""
+    files = [] if entry is None else [entry.path, entry.loader]
+    return tuple(Rule(path=path, rights=landlock.RUN) for path in files if path is not None)
 
 
 def search_path(programs: Sequence[Program]) -> Mapping[str, str]:

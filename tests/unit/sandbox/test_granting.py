@@ -9,7 +9,7 @@ import pytest
 
 from ringfence.contract.capabilities import FROM_AGENT, Files
 from ringfence.errors import CallRefused
-from ringfence.inside.layout import WORKSPACE
+from ringfence.inside.layout import WORKSPACE, identity_of
 from ringfence.sandbox.floor import MACHINE, NAMES, Floor
 from ringfence.sandbox.granting import resolve_files
 
@@ -32,8 +32,7 @@ def workspace(tmp_path: Path) -> Path:
 def resolved(files: Files, workspace: Path, floor: Floor = NO_FLOOR) -> dict[str, tuple[str, str]]:
     granted = resolve_files(files, workspace=str(workspace), floor=floor)
     for each in granted:
-        seen = os.stat(each.source)
-        assert (each.device, each.inode) == (seen.st_dev, seen.st_ino)
+        assert each.identity == identity_of(os.stat(each.source))
     return {
         each.path.removeprefix(WORKSPACE): (each.access, each.source.removeprefix(str(workspace))) for each in granted
     }

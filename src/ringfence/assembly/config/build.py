@@ -47,6 +47,7 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
         tools=ToolModules(
             modules=tuple(values["tools"]["modules"]),
             path=tuple(from_root(folder, root=root) for folder in values["tools"]["path"]),
+            folders=tuple(from_root(folder, root=root) for folder in values["tools"]["folders"]),
         ),
         pins_code=values["pins"]["code"],
         agents=MappingProxyType({name: _agent(name, values, root=root) for name in values["agents"]}),

@@ -71,6 +71,7 @@ def _narrows(shape: Shape, means: str) -> Key:
 
 TOOLS = Record(keys={
     "modules": _list(texts.MODULE, "Python modules whose `@tool` functions are registered"),
+    "folders": _list(texts.HOST_PATH, "folders with a `TOOL.md` and a program in any language, or folders of such"),
     "path": _list(texts.HOST_PATH, "folders in which those modules are looked for"),
 })  # fmt: skip
 

@@ -24,10 +24,11 @@ from ringfence.registry.pins import CodeChange
 
 @dataclass(frozen=True, kw_only=True)
 class ToolModules:
-    """Python modules that declare tools, and the folders they are looked for in."""
+    """Python modules that declare tools, the folders they are looked for in, and tools that are folders themselves."""
 
     modules: tuple[str, ...]
     path: tuple[Path, ...]
+    folders: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
