@@ -107,3 +107,13 @@ def alter(shop: Shop, old: str, new: str) -> None:
         for table, column in columns:
             store.execute(f'UPDATE "{table}" SET "{column}" = ? WHERE "{column}" = ?', (new, old))
     store.close()
+
+
+@pytest.mark.req("SAN-2")
+def test_an_operator_reads_what_a_tool_really_said_and_nobody_else_does(shop: Shop) -> None:
+    done = shop.typed("call", "ana", "greet", '{"name": "Ada"}', "--json").document
+    told = shop.typed("audit", "raw", done["invocation_id"], "--as", "bob", "--json")
+    assert json.loads(told.document["reply"]) == done["output"]
+    refused = shop.typed("audit", "raw", done["invocation_id"], "--as", "alice")
+    assert (refused.code, "operator" in refused.err) == (4, True)
+    assert "reply" in shop.typed("audit", "raw", done["invocation_id"], "--as", "bob").out

@@ -31,6 +31,7 @@ def test_the_state_folder_and_the_signing_key_are_their_owners_alone(tmp_path: P
     typed("init", cwd=tmp_path)
     assert mode(tmp_path / "state") == 0o700
     assert mode(tmp_path / "state" / "audit.key") == 0o600
+    assert mode(tmp_path / "state" / "raw.key") == 0o600
 
 
 @pytest.mark.req("AUD-2")
