@@ -2,7 +2,8 @@
 
 Takes: nothing.  Gives: the outcome of each try, by name.  Never: judges; the host compares with what is required.
 
-Every path here is one that the user itself could open, so that a refusal is the jail's and not the file's mode.
+Every path here is one that the user itself could open, so that a refusal is the jail's and not the file's mode. A try
+that succeeds where a wall is missing changes nothing that is anybody's, and leaves nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from collections.abc import Callable
 from typing import Any
 
 from ringfence.inside.layout import SCRATCH
@@ -29,8 +31,29 @@ def _fresh() -> str:
     return f"{SCRATCH}/ringfence-{os.getpid()}"
 
 
-def _make(path: str) -> None:
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+def _make_file() -> None:
+    os.close(os.open(_fresh(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    os.unlink(_fresh())
+
+
+def _make_folder() -> None:
+    os.mkdir(_fresh())
+    os.rmdir(_fresh())
+
+
+def _make_link() -> None:
+    os.symlink("/", _fresh())
+    os.unlink(_fresh())
+
+
+def _on_own_pipe(act: Callable[[int], object]) -> None:
+    """Act on something that this process owns, so that only the filter is in the way."""
+    ends = os.pipe()
+    try:
+        act(ends[0])
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def _bare_truncation() -> None:
@@ -45,11 +68,11 @@ CONFINED_TRIES: tuple[Try, ...] = (
     Try("list processes", "landlock", lambda: os.listdir("/proc"), (_E.EACCES,)),
     Try("read own status", "landlock", lambda: os.open("/proc/self/status", os.O_RDONLY), (_E.EACCES,)),
     Try("kernel settings", "landlock", lambda: os.open("/proc/sys/kernel/ostype", os.O_RDONLY), (_E.EACCES,)),
-    Try("make a file", "landlock", lambda: _make(_fresh()), (_E.EACCES,)),
-    Try("make a folder", "landlock", lambda: os.mkdir(_fresh()), (_E.EACCES,)),
-    Try("make a link", "landlock", lambda: os.symlink("/", _fresh()), (_E.EACCES,)),
-    Try("change a mode", "seccomp", lambda: os.chmod(_READABLE, 0o600), (_E.EPERM,)),
-    Try("change times", "seccomp", lambda: os.utime(_READABLE), (_E.EPERM,)),
+    Try("make a file", "landlock", _make_file, (_E.EACCES,)),
+    Try("make a folder", "landlock", _make_folder, (_E.EACCES,)),
+    Try("make a link", "landlock", _make_link, (_E.EACCES,)),
+    Try("change a mode", "seccomp", lambda: _on_own_pipe(lambda end: os.fchmod(end, 0o600)), (_E.EPERM,)),
+    Try("change times", "seccomp", lambda: _on_own_pipe(os.utime), (_E.EPERM,)),
     Try("read attributes", "seccomp", lambda: os.listxattr(_EVERYBODYS), (_E.ENOTSUP,)),
     Try("signal the warden", "landlock or seccomp", lambda: os.kill(os.getppid(), 0), (_E.EPERM,)),
     Try("another spare", "seccomp", lambda: call("clone", flags_register(SAME_PARENT), 0, 0, 0, 0), (_E.EPERM,)),

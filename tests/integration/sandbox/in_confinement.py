@@ -6,8 +6,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
+import signal
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +22,7 @@ from ringfence.contract.limits import Limits
 from ringfence.sandbox.local import LocalProcessSandbox
 from ringfence.sandbox.tasks import Tasks
 
+AT_ONCE, CALLS = 4, 200
 LIMITS = Limits(cpu_seconds=1, wall_seconds=20, memory_mb=96)
 GREEDY: tuple[tuple[str, dict[str, Any]], ...] = (
     ("spin", {}),
@@ -76,8 +82,54 @@ async def wait_to_be_killed() -> None:
     await asyncio.Event().wait()
 
 
+async def soak() -> dict[str, Any]:
+    """Many calls, while those who serve them, their zygote and their warden are killed at random."""
+    chance, told = random.Random(7), Counter[str]()
+    yard: Any = Yard(state=Path(tempfile.mkdtemp()))
+    await yard.load("plain")
+
+    async def keep_calling() -> None:
+        for _ in range(CALLS // AT_ONCE):
+            call = asyncio.ensure_future(yard.run("add", {"a": 1, "b": 2}))
+            await asyncio.sleep(chance.random() * 0.004)
+            if chance.random() < 0.2:
+                _kill_one(chance)
+            raw = await call
+            told[raw.fault.code if raw.fault else "completed"] += 1
+
+    await asyncio.gather(*(keep_calling() for _ in range(AT_ONCE)))
+    after = await yard.output("add", {"a": 2, "b": 3})
+    await yard.close()
+    return {"told": dict(told), "after": after, "left": sorted(_below())}
+
+
+def _kill_one(chance: random.Random) -> None:
+    """Anybody below the fork server."""
+    servers = _children(os.getpid())
+    victims = [pid for pid in _below() if pid not in servers]
+    if victims:
+        with suppress(ProcessLookupError):
+            os.kill(chance.choice(victims), signal.SIGKILL)
+
+
+def _below() -> set[int]:
+    """Every living descendant."""
+    found: set[int] = set()
+    fresh = _children(os.getpid())
+    while fresh:
+        found |= fresh
+        fresh = {child for pid in fresh for child in _children(pid)} - found
+    return found
+
+
+def _children(pid: int) -> set[int]:
+    try:
+        return set(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()))
+    except OSError:
+        return set()
+
+
+MODES: dict[str, Callable[[], Coroutine[Any, Any, Any]]] = {"calls": calls, "soak": soak, "wait": wait_to_be_killed}
+
 if __name__ == "__main__":
-    if sys.argv[1:] == ["wait"]:
-        asyncio.run(wait_to_be_killed())
-    else:
-        print(json.dumps(asyncio.run(calls())))
+    print(json.dumps(asyncio.run(MODES[sys.argv[1]]())))

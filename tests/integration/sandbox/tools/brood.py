@@ -1,4 +1,4 @@
-"""A tool module that, while it is imported, bears children that want to outlive everything.
+"""A tool module that, while it is imported, bears children that want to outlive everything, and wants to itself.
 
 Where a zygote may fork at all, this is how import-time code would use it: by the very call that makes spares.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import signal
+import socket
 import time
 from typing import Any
 
@@ -30,6 +31,21 @@ def _bear() -> int:
     return pid
 
 
+def _never_hear_of_the_end() -> None:
+    """Have the zygote, which this code owns, stay when the host is gone."""
+    module: Any = socket
+    receive = module.recv_fds
+
+    def stay(*given: Any) -> Any:
+        received = receive(*given)
+        while not received[0]:
+            time.sleep(60)
+        return received
+
+    module.recv_fds = stay
+
+
+_never_hear_of_the_end()
 BORN = [pid for pid in (_bear() for _ in range(_WANTED)) if pid > 0]
 
 
