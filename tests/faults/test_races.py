@@ -64,7 +64,7 @@ def all_told(crowd: list[subprocess.Popen[str]], *words: str) -> list[str]:
     return sorted(map(said, crowd))
 
 
-async def race(url: str, *, rounds: int) -> None:
+async def race(url: str, *, rounds: int) -> int:
     store: KeptStore = opened(url)
     await furnish(store)
     lost = CONTENDERS - 1
@@ -81,12 +81,13 @@ async def race(url: str, *, rounds: int) -> None:
     assert (await store.verify()).ok
     await store.close()
     print(f"{rounds} rounds of {CONTENDERS} processes")
+    return rounds
 
 
 async def test_one_of_eight_wins_each_race(url: str) -> None:
-    await race(url, rounds=FEW)
+    assert await race(url, rounds=FEW) == FEW
 
 
 @pytest.mark.long
 async def test_one_of_eight_wins_each_of_a_thousand_races(url: str) -> None:
-    await race(url, rounds=MANY)
+    assert await race(url, rounds=MANY) == MANY

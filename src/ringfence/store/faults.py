@@ -24,6 +24,7 @@ _RULES: dict[str, type[RingfenceError]] = {
     "approval_void": CallRefused,
     "approval_expired": CallRefused,
     "frozen": CallRefused,
+    "rate_limited": CallRefused,
     "tool_not_found": CallRefused,
     "vote_refused": VoteRefused,
     "definition_changed": DeclarationRefused,

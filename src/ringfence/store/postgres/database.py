@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
 import psycopg
 
+from ringfence.audit.events import AuditEvent
 from ringfence.errors import TrailUnavailable
 from ringfence.store.engine import Durability, Role
 from ringfence.store.postgres.bell import Bell
@@ -82,6 +83,12 @@ class PostgresDatabase:
         result = await self._on(self._calls, lambda: self._lane.write(work, durability=durability, role=role))
         self._bell.ring_soon()
         return result
+
+    async def move(self, name: str, *parameters: Any, events: Sequence[AuditEvent]) -> bool:
+        """Ask one function that makes a move with its events, in one journey; gives what it says."""
+        moved = await self._on(self._calls, lambda: self._lane.move(name, parameters, events=events))
+        self._bell.ring_soon()
+        return moved
 
     async def read(self, work: Callable[[PostgresTransaction], T]) -> T:
         """Do small work that changes nothing."""

@@ -17,6 +17,7 @@ from ringfence.errors import RingfenceError
 from ringfence.store.anchor import Anchor
 from ringfence.store.kept import KeptStore
 from ringfence.store.postgres.database import PostgresDatabase
+from ringfence.store.postgres.journal import PostgresJournal
 from ringfence.store.postgres.lane import PostgresLane
 from ringfence.store.postgres.login import Login, require_usable
 from ringfence.store.trail import last_checkpoint
@@ -35,6 +36,9 @@ class PostgresStore(KeptStore):
     ) -> None:
         super().__init__(database, signing_key=signing_key, anchor=anchor, now=now)
         self.database = database
+        journal = PostgresJournal(database, now=now, worker=self.worker)
+        self.start = journal.start
+        self.finish = journal.finish
 
     @classmethod
     def open(
