@@ -7,7 +7,6 @@ Never: opens one for a call without its own warrant, or for write egress that no
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from ringfence.contract.safety import Egress
@@ -20,8 +19,6 @@ from ringfence.execution.edge import Passage, Trust, Way, Ways, network_of, requ
 from ringfence.execution.sandbox import Job
 from ringfence.policy.grant import Grant
 
-_ROOTS_VARIABLE = "SSL_CERT_FILE"
-
 
 class NetworkEdge:
     """Every connection of every call is made here."""
@@ -32,12 +29,12 @@ class NetworkEdge:
         self._authorities: WeakKeyDictionary[Trust, Authority] = WeakKeyDictionary()
 
     def trust(self, grant: Grant, *, way: Way) -> Trust:
-        """A fresh authority where TLS is read; else the very roots that this machine was told to use."""
+        """A fresh authority where TLS is read; else the jail needs none, for nobody speaks in another's name."""
         network = network_of(grant)
         if network is None:
             raise CallRefused("a jail without a network need trusts nobody", code="not_available")
         if way != "inspected":
-            return Trust(roots=_stated_roots())
+            return Trust(roots="")
         authority = Authority(network)
         trust = Trust(roots=authority.pem)
         self._authorities[trust] = authority
@@ -68,9 +65,3 @@ class NetworkEdge:
             idempotency_key=job.idempotency_key,
             bounds=self._bounds,
         )
-
-
-def _stated_roots() -> str:
-    """The roots that the environment names for this host, so that a jail trusts the same; none: the usual ones."""
-    stated = os.environ.get(_ROOTS_VARIABLE)
-    return Path(stated).read_text(encoding="ascii", errors="ignore") if stated else ""

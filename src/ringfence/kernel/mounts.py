@@ -9,6 +9,7 @@ Preconditions: the caller has its own mount namespace, and `make_private` was ca
 from __future__ import annotations
 
 import os
+import stat
 import struct
 from enum import IntFlag
 from typing import Literal
@@ -109,8 +110,12 @@ def mount_scratch(
 
 
 def bind_again(descriptor: int, *, target: str) -> None:
-    """Show a folder that a later mount covered at its old path; it keeps the attributes it had."""
-    os.makedirs(target, exist_ok=True)
+    """Show a file or folder that a later mount covered at its old path; it keeps the attributes it had."""
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     call("mount", f"/proc/self/fd/{descriptor}".encode(), os.fsencode(target), None, BIND_FLAGS, None)
 
 

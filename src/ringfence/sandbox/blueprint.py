@@ -35,7 +35,7 @@ from ringfence.inside.ways import RESOLVER_ADDRESS
 from ringfence.kernel import landlock
 from ringfence.policy.grant import Grant
 from ringfence.sandbox.installation import Installation
-from ringfence.sandbox.outlet import ports_for
+from ringfence.sandbox.outlet import mounts_for_roots, ports_for
 from ringfence.sandbox.with_programs import (
     ENTRY_CLIENTS,
     entry_rules,
@@ -137,6 +137,7 @@ def compile_blueprint(
         raise CallRefused("this kernel offers no Landlock, or has it switched off", code="posture_insufficient")
     running = bool(programs or entry)
     mounts = mounts_with_programs(installation, programs) if running else _mounts(installation)
+    mounts = (*mounts, *mounts_for_roots(environment, mounts=mounts))
     if any(mount.path.startswith(WORKSPACE + "/") for mount in mounts):
         raise CallRefused(f"Python lies below `{WORKSPACE}`, where a jail has the agent's files", code="not_available")
     settled = limits.capped_by(_ceiling(limits))

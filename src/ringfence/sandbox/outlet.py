@@ -10,14 +10,14 @@ import fcntl
 import os
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
 from ringfence.execution.edge import ROOTS_FILE, Edge, Passage, Trust, Way, Ways, network_of, ports_of, way_out
 from ringfence.execution.sandbox import Job
-from ringfence.inside.layout import Layout, TextFile
+from ringfence.inside.layout import Layout, Mount, TextFile
 from ringfence.inside.mediation import EDGE_PORT
 from ringfence.inside.ways import RESOLVER_ADDRESS, RESOLVER_PORT
 from ringfence.policy.grant import Grant
@@ -89,13 +89,26 @@ def leads_to(grant: Grant, *, egress: Egress) -> tuple[str, ...]:
 
 def trust_environment(grant: Grant, *, egress: Egress) -> dict[str, str]:
     """Variables for a jail whose trust is its own."""
-    if network_of(grant) is None or (way_out(grant, egress=egress) == "opaque" and "SSL_CERT_FILE" not in os.environ):
+    if network_of(grant) is None:
         return {}
-    return dict.fromkeys(TRUST_VARIABLES, ROOTS_FILE)
+    if way_out(grant, egress=egress) == "inspected":
+        return dict.fromkeys(TRUST_VARIABLES, ROOTS_FILE)
+    # Unread, a tool checks its far side itself: against what this host was told to trust, else the usual roots.
+    stated = os.environ.get("SSL_CERT_FILE")
+    return dict.fromkeys(TRUST_VARIABLES, os.path.realpath(stated)) if stated else {}
+
+
+def mounts_for_roots(environment: Mapping[str, str], *, mounts: Sequence[Mount]) -> tuple[Mount, ...]:
+    """The file of certificates that the environment names, where nothing that is mounted holds it already."""
+    named = environment.get("SSL_CERT_FILE")
+    if named is None or named == ROOTS_FILE or not os.path.isfile(named):
+        return ()
+    held = any(named == mount.path or named.startswith(mount.path + "/") for mount in mounts)
+    return () if held else (Mount(path=named, kind="file"),)
 
 
 def with_roots(layout: Layout, trust: Trust) -> Layout:
-    """The layout with the certificates that this jail alone trusts."""
+    """The layout with the certificate that this jail alone trusts, where TLS is read."""
     if ("SSL_CERT_FILE", ROOTS_FILE) not in layout.environment:
         return layout
     return replace(layout, files=(*layout.files, TextFile(path=ROOTS_FILE, text=trust.roots)))

@@ -1,4 +1,4 @@
-"""A tool in a real jail reaches its listed hosts through the edge and nothing else; one without the need has no socket."""
+"""A tool in a real jail reaches its listed hosts through the edge and nothing else; another has no socket."""
 
 from __future__ import annotations
 
