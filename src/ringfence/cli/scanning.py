@@ -144,7 +144,8 @@ def _spot(where: str, text: str, finding: Finding) -> Spot:
         severity=KINDS[finding.kind].severity,
         span=finding.span,
         detail=finding.detail,
-        excerpt=text[start:end][:_EXCERPT],
+        # A report goes to logs and code hosts, where a credential must not.
+        excerpt=f"[redacted: {finding.detail}]" if finding.kind == "credential" else text[start:end][:_EXCERPT],
         line=before.count("\n") + 1,
         column=start - (before.rfind("\n") + 1) + 1,
     )

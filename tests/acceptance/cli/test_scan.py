@@ -68,6 +68,15 @@ def test_text_is_read_from_standard_input_as_output_would_be(tmp_path: Path) -> 
     assert (found["kind"], found["line"], found["column"]) == ("markdown_fetch", 2, 8)
 
 
+@pytest.mark.parametrize("form", [(), ("--json",), ("--sarif",)])
+def test_a_credential_is_reported_and_not_repeated(tmp_path: Path, form: tuple[str, ...]) -> None:
+    token = "ghp_" + "Zq8Wv3Nc7Rt5Ym1Kd9Xb" + "2Hf6Pj4Ls0Ga8Ue3"
+    came = scan(tmp_path, f"use {token} here", *form)
+    assert came.code == 1
+    assert "[redacted: github-token]" in came.out
+    assert token not in came.out
+
+
 def test_trifles_alone_have_their_own_exit_code(tmp_path: Path) -> None:
     assert scan(tmp_path, "a\x1b[1mb").code == 6
     assert scan(tmp_path, "a plain text").code == 0
