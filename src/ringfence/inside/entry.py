@@ -71,7 +71,7 @@ def _become(entry: Entry, *, stdin: int, stdout: int, environment: Mapping[str, 
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         if entry.children == "refused":
             seccomp.install(alone())
-        os.execve(entry.path, [entry.path], environment)
+        os.execve(entry.path, [entry.path], environment)  # noqa: S606  the tool is this program
     except OSError as failure:
         os.write(2, f"{entry.path}: {failure.strerror}\n".encode())
     finally:

@@ -61,7 +61,8 @@ WITH_PROCESSES: tuple[Row, ...] = (
 WITH_AN_ENTRY: tuple[Row, ...] = (
     *WITH_PROCESSES,
     Row("seccomp", "the one process of a tool is held further before its program starts; no listener",
-        ArgumentCheck(alternatives=((OneOf(argument=0, values=(1,), bits=32), OneOf(argument=1, values=(1,), bits=32)),))),
+        ArgumentCheck(alternatives=((OneOf(argument=0, values=(1,), bits=32),
+                                     OneOf(argument=1, values=(1,), bits=32)),))),
 )  # fmt: skip
 
 ALONE: tuple[Row, ...] = (

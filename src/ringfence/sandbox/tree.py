@@ -61,7 +61,7 @@ def memory_of(tree: Sequence[int]) -> int:
 
 
 def _program(pid: int) -> str | None:
-    """The file that a process runs; nothing where the kernel does not show it, which it does of a program it started."""
+    """The file that a process runs; nothing where the kernel does not show it, as of one that is hidden."""
     try:
         return os.readlink(f"/proc/{pid}/exe")
     except OSError:

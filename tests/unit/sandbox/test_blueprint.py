@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ringfence.contract.capabilities import Network
+from ringfence.contract.capabilities import Storage
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
 from ringfence.inside.layout import Order, read_order
@@ -52,7 +52,7 @@ def test_equal_walls_have_one_hash_and_other_walls_another() -> None:
 def test_a_need_without_a_backend_is_refused() -> None:
     with pytest.raises(CallRefused) as refused:
         compile_blueprint(
-            Grant(capabilities=(Network("api.example.com"),)),
+            Grant(capabilities=(Storage("tool"),)),
             limits=Limits(),
             environment={},
             installation=HERE,
