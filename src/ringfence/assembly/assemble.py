@@ -19,11 +19,13 @@ from ringfence.assembly.existing import existing_requirements
 from ringfence.assembly.offering import Sources, open_sources
 from ringfence.assembly.raw_key import load_seal
 from ringfence.assembly.registering import registration_events
+from ringfence.assembly.secrets import open_strongbox
 from ringfence.assembly.storing import open_store
 from ringfence.assembly.workspaces import make_workspaces
 from ringfence.contract.tool import Tool
 from ringfence.errors import ConfigInvalid, RingfenceError, TrailUnavailable
 from ringfence.execution.sandbox import Sandbox
+from ringfence.execution.scrubbing import ScrubbedSandbox, scrubbed_logs
 from ringfence.policy.rules import RuleBook, failing_examples
 from ringfence.registry.registry import Registry, register
 from ringfence.runtime import Runtime
@@ -56,6 +58,8 @@ async def open_runtime(
     if accept_as is not None:
         settled.electorate.require_operator(accept_as)
     async with AsyncExitStack() as stack:
+        strongbox = await open_strongbox(settled)
+        stack.enter_context(scrubbed_logs(lambda: strongbox.scrubber))
         store = open_store(settled, now=now)
         make_workspaces(settled)
         stack.push_async_callback(store.close)
@@ -65,13 +69,14 @@ async def open_runtime(
         board = Board(registry, book=store, code=settled.pins_code)
         await board.refresh()
         parts = Parts(
+            strongbox=strongbox,
             board=board,
             rulings=_rulings(settled),
             store=store,
-            sandbox=sources.sandbox,
+            sandbox=ScrubbedSandbox(sources.sandbox, strongbox=strongbox),
             seal=load_seal(settled.audit.raw_key),
             now=now,
-            existing=existing_requirements(registry.tools.values(), secrets=settled.secrets),
+            existing=existing_requirements(registry.tools.values(), secrets=strongbox.readable),
         )
         stack.push_async_callback(_sign_off, store)
         await look(parts)

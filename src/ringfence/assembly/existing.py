@@ -1,33 +1,25 @@
 """What exists on this host of the things that tools say they cannot do without.
 
-Takes: the registered tools and the configured secrets.  Gives: the requirements that are met.
-Never: reads a secret's value.
+Takes: the registered tools and the names of secrets whose source gave a value.  Gives: the requirements that are met.
+Never: sees a secret's value.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Set
 
-from ringfence.assembly.config.model import SecretPlace
 from ringfence.contract.requirements import Requirement
 from ringfence.registry.registry import RegisteredTool
 
 
-def existing_requirements(
-    tools: Iterable[RegisteredTool], *, secrets: Mapping[str, SecretPlace]
-) -> frozenset[Requirement]:
+def existing_requirements(tools: Iterable[RegisteredTool], *, secrets: Set[str]) -> frozenset[Requirement]:
     """Those of the tools' requirements that this host meets; a server is none of them yet."""
     wanted = {needed for tool in tools for needed in tool.tool.available}
     return frozenset(needed for needed in wanted if _exists(needed, secrets))
 
 
-def _exists(needed: Requirement, secrets: Mapping[str, SecretPlace]) -> bool:
+def _exists(needed: Requirement, secrets: Set[str]) -> bool:
     if needed.kind == "binary":
         return shutil.which(needed.name) is not None
-    place = secrets.get(needed.name) if needed.kind == "secret" else None
-    if place is None:
-        return False
-    return place.at in os.environ if place.kind == "env" else Path(place.at).is_file()
+    return needed.kind == "secret" and needed.name in secrets

@@ -21,7 +21,7 @@ def floor_of(config: Config) -> Floor:
     }
     if config.file is not None:
         own[config.file] = "the config file"
-    own |= {config.root / place.at: "a secret" for place in config.secrets.values() if place.kind == "file"}
+    own |= {config.root / p.at: "a secret" for p in config.secrets.values() if p.kind in ("file", "directory")}
     return Floor(
         own={os.path.realpath(path): reason for path, reason in own.items()},
         workspaces=os.path.realpath(config.state / "work"),

@@ -44,6 +44,7 @@ def records_only(config: Config) -> Config:
         tools=ToolModules(modules=(), path=()),
         rules=(),
         rule_ids=(),
+        secrets={},
         sandbox=SandboxChoice(kind="deny", env=(), limits=config.sandbox.limits, spares=0),
     )
 

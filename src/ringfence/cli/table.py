@@ -30,6 +30,7 @@ COMMANDS: dict[str, Entry] = {
     "grants": Entry("grants", "Approve calls in advance, within bounds; list, sign and revoke that."),
     "freeze": Entry("freeze", "Stop an agent, a tool or everything, at once and everywhere."),
     "unfreeze": Entry("unfreeze", "Let calls start again."),
+    "secrets": Entry("secrets", "List secrets by name, check that each can be read, set one."),
     "audit": Entry("audit", "Read, prove, export, bundle, replay and prune the audit trail."),
     "db": Entry("db", "Show and bring forward the store's schema; print PostgreSQL roles."),
     "doctor": Entry("doctor", "Try what this machine can enforce, and say how to get the rest."),

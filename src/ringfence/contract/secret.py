@@ -11,15 +11,19 @@ from typing import NoReturn
 from ringfence.errors import CallFailed
 
 
-class SecretRef:
-    """Equal only to itself; as text, in JSON and pickled it is `[REDACTED:NAME]`."""
+class SecretRef(str):
+    """Equal only to itself; as text, in JSON and pickled it is `[REDACTED:NAME]`, which is all the text it has."""
 
-    __slots__ = ("_name", "_placeholder", "_revealed")
+    __slots__ = ("_placeholder", "_revealed")
 
-    def __init__(self, name: str, *, placeholder: str, revealed: str | None = None) -> None:
-        self._name = name
-        self._placeholder = placeholder
-        self._revealed = revealed
+    def __new__(cls, name: str, *, placeholder: str, revealed: str | None = None) -> SecretRef:
+        made = super().__new__(cls, f"[REDACTED:{name}]")
+        made._placeholder = placeholder
+        made._revealed = revealed
+        return made
+
+    _placeholder: str
+    _revealed: str | None
 
     def bearer(self) -> str:
         """`Bearer …`, for an `Authorization` header."""
@@ -40,12 +44,20 @@ class SecretRef:
         return self._revealed
 
     def __str__(self) -> str:
-        return f"[REDACTED:{self._name}]"
+        return str.__str__(self)
 
     __repr__ = __str__
 
     def __format__(self, format_spec: str) -> str:
         return str(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    __hash__ = object.__hash__
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return (str, (str(self),))

@@ -58,6 +58,7 @@ class Case:
     grants: tuple[StandingGrant, ...] = ()
     resumed: Recorded | None = None
     key: str | None = None
+    withheld: tuple[str, ...] = ()
 
     def parsed(self, call: ToolCall) -> None:
         """Keep what the model asked for, with anything hidden in it noticed."""

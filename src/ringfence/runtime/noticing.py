@@ -1,4 +1,4 @@
-"""What an operator should know of a call besides how it ended: where the edge refused to go.
+"""What an operator should know of a call besides how it ended: where the edge refused to go, where a secret showed.
 
 Takes: a call and what the host measured of it.  Gives: events for the trail.  Never: decides or repeats content.
 """
@@ -22,6 +22,20 @@ def refused_on_the_way(case: Case, raw: RawOutput | None, *, at: datetime) -> It
     """One event for all that the edge refused to this call."""
     network: dict[str, Any] = raw.effects.network if raw is not None and raw.effects.network is not None else {}
     grave = [refusal for refusal in network.get("refusals", ()) if refusal["code"] not in _ORDINARY]
+    yield from _scrubbed(case, raw, at=at)
     if grave:
         detail = [f"{refusal['code']}: {visible(refusal['reason'])}" for refusal in grave]
         yield case.event("security_event", {"what": "network_refusal", "detail": detail}, at=at)
+
+
+def withheld_from(case: Case, *, at: datetime) -> Iterator[AuditEvent]:
+    """A model passed the value of a secret; which one, only the trail says."""
+    if case.withheld:
+        yield case.event("security_event", {"what": "secret_in_arguments", "detail": list(case.withheld)}, at=at)
+
+
+def _scrubbed(case: Case, raw: RawOutput | None, *, at: datetime) -> Iterator[AuditEvent]:
+    found: dict[str, int] = raw.evidence.get("scrubbed", {}) if raw is not None else {}
+    if found:
+        detail = [f"{name}: {times}" for name, times in found.items()]
+        yield case.event("security_event", {"what": "secret_scrubbed", "detail": detail}, at=at)

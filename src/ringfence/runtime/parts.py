@@ -22,6 +22,7 @@ from ringfence.contract.limits import Limits
 from ringfence.contract.requirements import Requirement
 from ringfence.errors import Misuse
 from ringfence.execution.sandbox import Sandbox
+from ringfence.execution.strongbox import Strongbox
 from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.rules import RuleBook
 from ringfence.registry.registry import Registry
@@ -75,6 +76,7 @@ class Parts:
     seal: Seal
     now: Callable[[], datetime]
     existing: frozenset[Requirement]
+    strongbox: Strongbox = field(default_factory=Strongbox)
     running: Running = field(default_factory=Running)
     rejections: Rejections = field(default_factory=Rejections)
     _views: dict[tuple[str, str | None], tuple[Registry, ToolView]] = field(

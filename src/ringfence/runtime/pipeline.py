@@ -22,6 +22,7 @@ from ringfence.runtime.outcome import Outcome, Waiting
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.recording import as_refusal, record_completed, record_failed, record_refused, record_start
 from ringfence.runtime.request import CallRequest
+from ringfence.runtime.withholding import require_no_secret
 
 
 class Pipeline:
@@ -34,6 +35,7 @@ class Pipeline:
         """One request from beginning to end; `resumed` is the recorded call that waited for its votes."""
         case = self._open(request, resumed)
         try:
+            self._withhold(case)  #                        WITHHOLD   no value of a secret comes from a model
             await self.look()  #                           REGISTER   as every process left it
             self._view(case)  #                            VIEW       the tool, if this agent can see it
             self._parse(case)  #                           DECLARE    arguments that fit its contract
@@ -62,6 +64,7 @@ class Pipeline:
     def explain(self, request: CallRequest) -> Case:
         """The same decision, with nothing run, asked or recorded."""
         case = self._open(request, None)
+        self._withhold(case)
         self._view(case)
         self._parse(case)
         self._grant(case)
@@ -74,6 +77,9 @@ class Pipeline:
         if resumed is not None:
             case.adopt(resumed)
         return case
+
+    def _withhold(self, case: Case) -> None:
+        require_no_secret(case, scrubber=self._parts.strongbox.scrubber)
 
     def _view(self, case: Case) -> None:
         view = self._parts.view(case.agent.name, case.request.identity.binding)
@@ -88,7 +94,7 @@ class Pipeline:
 
     def _grant(self, case: Case) -> None:
         tool = case.known_tool.tool
-        case.grant = resolve_grant(tool.name, tool.needs, permits=case.known_acting.permits)
+        case.grant = resolve_grant(tool.name, tool.needs, permits=case.known_acting.permits, egress=tool.egress)
 
     def _verdict(self, case: Case) -> Verdict:
         rulings = self._parts.rulings

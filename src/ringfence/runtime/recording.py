@@ -22,7 +22,7 @@ from ringfence.policy.quotas import draws_for
 from ringfence.runtime.case import Case
 from ringfence.runtime.cleaning import Cleansed
 from ringfence.runtime.invocation import KEY_LIFETIME, Ending, Status
-from ringfence.runtime.noticing import refused_on_the_way
+from ringfence.runtime.noticing import refused_on_the_way, withheld_from
 from ringfence.runtime.once import is_keyed
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused, finding_document
 from ringfence.runtime.parts import Parts
@@ -112,7 +112,8 @@ async def _move_refused(parts: Parts, case: Case, refusal: RingfenceError) -> No
         again = [case.proposed()] if refusal.code == "approval_rejected" else []
         await parts.store.append([*again, decided])
     elif case.resumed is None:
-        await parts.store.refuse(case.invocation(), code=refusal.code, events=[case.proposed(), decided])
+        events = [case.proposed(), decided, *withheld_from(case, at=parts.now())]
+        await parts.store.refuse(case.invocation(), code=refusal.code, events=events)
     elif refusal.code in ("approval_void", "approval_expired"):
         void = case.event("call_void", {"code": refusal.code, "message": refusal.message}, at=parts.now())
         await parts.store.withdraw(case.id, to=Status.VOID, code=refusal.code, events=[decided, void])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ringfence.agents.profile import Agent, Permits
 from ringfence.approvals.people import Electorate, Person
@@ -24,7 +24,7 @@ from ringfence.assembly.config.channels import (
     secrets,
 )
 from ringfence.assembly.config.folders import from_root, store_file, workspace
-from ringfence.assembly.config.model import AuditFiles, Config, SandboxChoice, SecretPlace, ToolModules
+from ringfence.assembly.config.model import AuditFiles, Config, SandboxChoice, SecretKind, SecretPlace, ToolModules
 from ringfence.assembly.config.problems import Report
 from ringfence.assembly.config.store_urls import without_password
 from ringfence.assembly.config.texts import read_because, read_duration, read_retention
@@ -131,9 +131,19 @@ def _examples(rule: Values, expected: Literal["holds", "not_holds"]) -> Iterator
 
 
 def _secret(secret: Values, *, root: Path) -> SecretPlace:
-    if "env" in secret:
-        return SecretPlace(kind="env", at=secret["env"])
-    return SecretPlace(kind="file", at=str(from_root(secret["file"], root=root)))
+    kind: SecretKind = cast("SecretKind", next(iter(secret)))
+    place = secret[kind]
+    match kind:
+        case "file" | "directory":
+            return SecretPlace(kind=kind, at=str(from_root(place, root=root)))
+        case "command":
+            return SecretPlace(kind="command", at=place[0], argv=tuple(place))
+        case "aws":
+            return SecretPlace(kind="aws", at=place["secret"], field=place.get("field"), region=place.get("region"))
+        case "vault":
+            return SecretPlace(kind="vault", at=place["path"], field=place["field"], mount=place["mount"])
+        case _:
+            return SecretPlace(kind=kind, at=place)
 
 
 def _sandbox(sandbox: Values) -> SandboxChoice:

@@ -41,6 +41,8 @@ def _private_files(values: Mapping[str, Any], *, root: Path) -> Iterator[tuple[K
     for name, secret in usable(section(values, "secrets")):
         if isinstance(file := secret.get("file"), str):
             yield ("secrets", name, "file"), from_root(file, root=root)
+        if isinstance(folder := secret.get("directory"), str):
+            yield ("secrets", name, "directory"), from_root(folder, root=root) / name
     for name, file in usable(section(values, "audit")):
         yield ("audit", name), from_root(file, root=root)
 

@@ -182,9 +182,27 @@ APPROVALS = Record(keys={
     "routes": _section(ROUTES, "which group votes"),
 })  # fmt: skip
 
+AWS_SECRET = Record(keys={
+    "secret": _needed(texts.PLACE, "the name or ARN of the secret"),
+    "field": Key(shape=texts.PLACE, means="the field to take where the secret is JSON; left out: all of it"),
+    "region": Key(shape=texts.PLACE, means="the region; left out: as the AWS SDK finds it"),
+})  # fmt: skip
+
+VAULT_SECRET = Record(keys={
+    "path": _needed(texts.PLACE, "the path within the key-value engine, version 2"),
+    "field": _needed(texts.PLACE, "the field that holds the value"),
+    "mount": Key(shape=texts.PLACE, means="where the engine is mounted", default="secret"),
+})  # fmt: skip
+
+_ARGV = Listing(item=texts.ARGUMENT_WORD, least=1)
 SECRET = Record(least=1, most=1, keys={
     "env": Key(shape=texts.VARIABLE, means="the environment variable that holds the value"),
     "file": Key(shape=texts.HOST_PATH, means="the file that holds the value, readable by its owner alone"),
+    "directory": Key(shape=texts.HOST_PATH, means="a folder with a private file of the secret's own name"),
+    "command": Key(shape=_ARGV, means="a program that prints the value, and its arguments; no shell reads them"),
+    "keyring": Key(shape=texts.PLACE, means="the service in this login's keyring; the entry is the secret's name"),
+    "aws": Key(shape=AWS_SECRET, means="a secret in AWS Secrets Manager"),
+    "vault": Key(shape=VAULT_SECRET, means="a secret in HashiCorp Vault; not tested against a real one"),
 })  # fmt: skip
 
 LIMITS = Record(keys={

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from ringfence.agents.accounts import Accounts
 from ringfence.agents.profile import Agent
@@ -20,6 +20,8 @@ from ringfence.contract.limits import Limits
 from ringfence.policy.profiles import Profiles
 from ringfence.policy.rules import Rule
 from ringfence.registry.pins import CodeChange
+
+SecretKind: TypeAlias = Literal["env", "file", "directory", "command", "keyring", "aws", "vault"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,10 +35,14 @@ class ToolModules:
 
 @dataclass(frozen=True, kw_only=True)
 class SecretPlace:
-    """Where a secret's value is found: the name of a variable, or the path of a file. Never the value."""
+    """Where a secret's value is found, in the words of its kind of source. Never the value."""
 
-    kind: Literal["env", "file"]
+    kind: SecretKind
     at: str
+    argv: tuple[str, ...] = ()
+    field: str | None = None
+    region: str | None = None
+    mount: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,6 +114,8 @@ CIDR = Text(says="a network like `203.0.113.0/24`", check=lambda text: Network(c
 RELATIVE_PATH = Text(says="a path below the agent's workspace", check=relative_path)
 HOST_PATH = Text(says="a path, absolute or below the config file's folder", check=_host_path)
 SECRET_NAME = Text(says="a name like `SENDGRID_KEY`", pattern=r"[A-Z][A-Z0-9_]{0,127}", check=Secrets.permit)
+PLACE = Text(says="a name without spaces", pattern=r"[\x21-\x7e]{1,512}")
+ARGUMENT_WORD = Text(says="one word of a command", pattern=r"[^\x00]{1,4096}")
 BINARY = Text(says="a name like `git`, or an absolute path", check=Processes)
 VARIABLE = Text(says="an environment variable's name", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
 DURATION = Text(says="a length of time like `24h`", pattern=r"[1-9][0-9]{0,8}[smhd]", check=read_duration)
