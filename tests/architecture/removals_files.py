@@ -9,6 +9,8 @@ from __future__ import annotations
 _PATHS = "tests/unit/inside/test_files.py::test_"
 _GRANTING = "tests/unit/sandbox/test_granting.py::test_"
 _LISTING = "tests/unit/sandbox/test_listing.py::test_"
+_PROGRAMS = "tests/unit/sandbox/test_programs.py::test_"
+_TOOLMD = "tests/unit/importers/test_toolmd.py::test_"
 _RACES = "tests/attack/test_path_races.py::test_"
 
 ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
@@ -81,5 +83,54 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         "    return seen.st_ino, seen.st_size, seen.st_ctime_ns\n",
         "    return seen.st_ino, seen.st_size, seen.st_mtime_ns\n",
         (f"{_LISTING}a_time_that_was_set_back_hides_nothing",),
+    ),
+    (
+        "SBX-5",
+        "sandbox/programs.py",
+        "    if head.script and os.path.realpath(head.script[0]) not in files:\n",
+        "    if None:\n",
+        (f"{_PROGRAMS}a_script_needs_its_interpreter_listed_too",),
+    ),
+    (
+        "SBX-5",
+        "sandbox/programs.py",
+        "    if path.is_relative_to(SCRATCH) or any(path.is_relative_to(place) for place in writable):\n",
+        "    if path.is_relative_to(SCRATCH):\n",
+        (f"{_PROGRAMS}a_program_that_the_call_could_write_is_refused",),
+    ),
+    (
+        "SBX-5",
+        "sandbox/programs.py",
+        "        if safety is Safety.READ and reason is not None:\n",
+        "        if reason == 0:\n",
+        (f"{_PROGRAMS}an_interpreter_under_another_name_is_one_all_the_same",),
+    ),
+    (
+        "SBX-5",
+        "contract/tool.py",
+        "        if isinstance(need, Processes) and tool.safety is Safety.READ:\n",
+        "        if isinstance(need, Processes) and tool is None:\n",
+        (f"{_PROGRAMS}a_tool_that_reads_lists_no_interpreter",),
+    ),
+    (
+        "SBX-5",
+        "sandbox/library.py",
+        "    return head.program and not head.script\n",
+        "    return False\n",
+        (f"{_PROGRAMS}programs_among_libraries_are_found_and_libraries_are_not",),
+    ),
+    (
+        "CON-11",
+        "importers/toolmd.py",
+        '    model_config = ConfigDict(extra="forbid", frozen=True)\n',
+        "    model_config = ConfigDict(frozen=True)\n",
+        (f"{_TOOLMD}what_is_wrong_is_named",),
+    ),
+    (
+        "CON-11",
+        "importers/toolmd.py",
+        "    entry = relative_path(path)\n",
+        "    entry = path\n",
+        (f"{_TOOLMD}what_is_wrong_is_named",),
     ),
 )

@@ -69,7 +69,8 @@ def line_062_loader_runs_another_with_processes(canaries: Canaries) -> Attempt:
             "in_place": lambda: _says_a_number(_LOADER, _ID, "-u"),
             "copied": lambda: _says_a_number(_LOADER, _stolen("/usr/bin/wc"), "-c"),
             "own_loader": lambda: _says_a_number(_stolen(_LOADER), "/usr/bin/wc", "-c"),
-            "in_a_library": lambda: _loads(_among_the_libraries()),
+            "in_a_library": lambda: _loads(_program_below("/usr/lib/x86_64-linux-gnu")),
+            "beside_the_libraries": lambda: _loads(_program_below("/usr/lib", less="x86_64-linux-gnu")),
         }
     )
 
@@ -82,16 +83,22 @@ def _loads(path: str) -> str:
     return "it would"
 
 
-def _among_the_libraries() -> str:
-    """A program that lies in the loader's own folder and was not listed; where there is none, the own one."""
-    for folder, _, names in os.walk("/usr/lib/x86_64-linux-gnu"):
-        for name in names:
+def _program_below(place: str, *, less: str = "") -> str:
+    """A program below a folder that was not listed; where there is none, one that was not listed either."""
+    for folder, inner, names in os.walk(place):
+        inner[:] = sorted(name for name in inner if name != less)
+        for name in sorted(names):
             path = os.path.join(folder, name)
-            if ".so" not in name and os.access(path, os.X_OK) and not os.path.islink(path):
-                with open(path, "rb") as file:
-                    if file.read(4) == b"\x7fELF":
-                        return path
+            if ".so" not in name and os.access(path, os.X_OK) and not os.path.islink(path) and _is_a_program(path):
+                return path
     return _ID
+
+
+def _is_a_program(path: str) -> bool:
+    """Whether the loader could run it: an ELF file that names the loader."""
+    with open(path, "rb") as file:
+        head = file.read(4_096)
+    return head.startswith(b"\x7fELF") and _LOADER.encode() in head
 
 
 def _a_listed_program() -> str:
