@@ -22,6 +22,7 @@ _EVERY_NAMESPACE = (
 _REFUSED = fail_with(errno.EPERM)
 _ABSENT = fail_with(errno.ENOSYS)
 _NO_NAMESPACES = ArgumentCheck(alternatives=((Masked(argument=0, mask=sum(_EVERY_NAMESPACE), value=0),),))
+_NO_ROOM = ArgumentCheck(alternatives=_NO_NAMESPACES.alternatives, otherwise=fail_with(errno.ENOMEM))
 _MOUNT_CALLS = ("mount", "umount2", "pivot_root", "open_tree", "move_mount", "fsopen", "mount_setattr")
 
 # What is refused, as a container's profile or an old kernel does it.
@@ -33,6 +34,7 @@ WITHOUT: dict[str, dict[str, Outcome]] = {
         "clone3": _ABSENT,
         **dict.fromkeys(_MOUNT_CALLS, _REFUSED),
     },
+    "memory for namespaces": {"clone": _NO_ROOM, "clone3": _ABSENT},
     "mounts": dict.fromkeys(_MOUNT_CALLS, _REFUSED),
     "landlock": {"landlock_create_ruleset": _ABSENT},
     "seccomp": {"seccomp": _ABSENT},

@@ -49,7 +49,9 @@ def serve(control: socket.socket) -> NoReturn:
     # A rehearsal of the namespaces runs beside the warming up, on another core where there is one.
     rehearsal = attempts.begin(trials.whole_root, flags=JAIL_NAMESPACES)
     _warm_up()
-    lacking = rehearsal.end()
+    obstacle = rehearsal.end()
+    # What has only run out is no reason to hold calls by less: the jail is asked for in full, and refused if need be.
+    lacking = obstacle.why if obstacle is not None and not obstacle.passes else None
     # The kernel reaps what dies here; nobody waits for a warden's status.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     life, life_held = os.pipe()

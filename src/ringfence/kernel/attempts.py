@@ -6,6 +6,7 @@ process that asks.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Callable
@@ -18,22 +19,40 @@ INSIDE = 1000
 _FAILED_WITHOUT_NUMBER = 255
 
 
+# What says that something has run out, and not that it cannot be had; `ENOSPC` is how a limit of no namespaces shows.
+_PASSING = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EINTR})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obstacle:
+    """Why something does not work: in words, and the kernel's number where it gave one."""
+
+    why: str
+    number: int | None = None
+
+    @property
+    def passes(self) -> bool:
+        """Whether another try may succeed, so that nothing follows about the machine."""
+        return self.number in _PASSING
+
+
 @dataclass(frozen=True)
 class Attempt:
     """A try under way: the child's pid, or why there is none."""
 
-    under_way: int | str
+    under_way: int | Obstacle
 
-    def end(self) -> str | None:
-        """Why the mechanism does not work here; None where it does."""
-        if isinstance(self.under_way, str):
+    def end(self) -> Obstacle | None:
+        """What stands in the way; None where the mechanism works."""
+        if isinstance(self.under_way, Obstacle):
             return self.under_way
-        return _why(os.waitstatus_to_exitcode(os.waitpid(self.under_way, 0)[1]))
+        return _obstacle(os.waitstatus_to_exitcode(os.waitpid(self.under_way, 0)[1]))
 
 
 def attempt(mechanism: Callable[[], object], *, flags: int) -> str | None:
-    """Try it and wait."""
-    return begin(mechanism, flags=flags).end()
+    """Try it and wait: why it does not work, or None."""
+    obstacle = begin(mechanism, flags=flags).end()
+    return obstacle.why if obstacle else None
 
 
 def begin(mechanism: Callable[[], object], *, flags: int) -> Attempt:
@@ -46,8 +65,10 @@ def begin(mechanism: Callable[[], object], *, flags: int) -> Attempt:
             _exit_with(mechanism, gate=gate)
         if flags & namespaces.NEW_USER:
             _give_ids(pid)
-    except (OSError, RingfenceError) as failure:
-        return Attempt(str(failure))
+    except OSError as failure:
+        return Attempt(Obstacle(why=str(failure), number=failure.errno))
+    except RingfenceError as failure:
+        return Attempt(Obstacle(why=str(failure)))
     finally:
         # The child goes on when the last end is closed.
         os.close(gate)
@@ -78,9 +99,11 @@ def _exit_with(mechanism: Callable[[], object], *, gate: int) -> None:
         os._exit(code)
 
 
-def _why(code: int) -> str | None:
+def _obstacle(code: int) -> Obstacle | None:
     if code == 0:
         return None
     if code < 0:
-        return f"the kernel killed the trial with signal {-code}"
-    return "the trial failed" if code == _FAILED_WITHOUT_NUMBER else os.strerror(code).lower()
+        return Obstacle(why=f"the kernel killed the trial with signal {-code}")
+    if code == _FAILED_WITHOUT_NUMBER:
+        return Obstacle(why="the trial failed")
+    return Obstacle(why=os.strerror(code).lower(), number=code)

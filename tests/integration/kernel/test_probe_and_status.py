@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from ringfence.kernel import limits, seccomp
+from ringfence.kernel.attempts import begin
 from ringfence.kernel.namespaces import NEW_PIDS, NEW_USER, clone
 from ringfence.kernel.probe import probe
 from ringfence.kernel.seccomp import ALLOW, Outcome, fail_with
@@ -130,3 +131,19 @@ def test_a_process_that_is_gone_is_an_error() -> None:
     os.waitpid(pid, 0)
     with pytest.raises(FileNotFoundError):
         read_status(pid)
+
+
+@pytest.mark.parametrize(
+    ("number", "passes"), [(errno.EPERM, False), (errno.ENOSPC, False), (errno.ENOMEM, True), (errno.EAGAIN, True)]
+)
+def test_what_has_only_run_out_says_nothing_about_the_machine(number: int, passes: bool) -> None:
+    def fail() -> None:
+        raise OSError(number, "no")
+
+    obstacle = begin(fail, flags=0).end()
+    assert obstacle is not None
+    assert (obstacle.number, obstacle.passes) == (number, passes)
+
+
+def test_what_works_has_no_obstacle() -> None:
+    assert begin(lambda: None, flags=0).end() is None

@@ -33,8 +33,8 @@ def environment() -> dict[str, str]:
     return {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join([*source, *packages, str(HERE)]), "CANARY": "x"}
 
 
-def command(*arguments: str, landlock: int) -> list[str]:
-    limits = ["--without", "namespaces", "--landlock", str(landlock)]
+def command(*arguments: str, landlock: int, without: str = "namespaces") -> list[str]:
+    limits = ["--without", without, "--landlock", str(landlock)]
     return [PYTHON, "-P", str(LAUNCHER), *limits, str(HERE / "in_confinement.py"), *arguments]
 
 
@@ -139,6 +139,17 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@pytest.mark.parametrize("who", ["root", "user"])
+def test_namespaces_that_have_only_run_out_are_no_reason_to_confine_less(who: Who) -> None:
+    done = subprocess.run(
+        command("calls", landlock=7, without="memory for namespaces"), env=environment(), cwd="/", capture_output=True,
+        text=True, check=False, timeout=SECONDS, **as_whom(who),
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "no jail could be made" in done.stderr
+    assert "annot allocate memory" in done.stderr
 
 
 def test_root_is_refused_an_installation_that_its_jails_cannot_read(tmp_path: Path) -> None:
