@@ -15,9 +15,9 @@ from ringfence.edge.outside import Outside
 from ringfence.edge.passage import CallPassage
 from ringfence.edge.terms import Bounds, Terms
 from ringfence.errors import CallRefused
-from ringfence.execution.edge import Passage, Trust, Way, Ways, network_of, require_warrant, way_out
+from ringfence.execution.edge import Passage, Trust, Ways, network_of, require_warrant, way_of
 from ringfence.execution.sandbox import Job
-from ringfence.policy.grant import Grant
+from ringfence.policy.grant import Grant, Way
 
 
 class NetworkEdge:
@@ -61,7 +61,7 @@ class NetworkEdge:
         return Terms(
             network=network,
             egress=job.tool.egress,
-            way=way_out(job.grant, egress=job.tool.egress),
+            way=way_of(job),
             idempotency_key=job.idempotency_key,
             bounds=self._bounds,
         )

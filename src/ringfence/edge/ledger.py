@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ringfence.edge.terms import Bounds, Destination
-from ringfence.execution.edge import Way
+from ringfence.policy.grant import Way
 
 _MOST_ENTRIES = 100
 _MOST_TEXT = 200

@@ -14,7 +14,7 @@ from ringfence.contract.safety import Egress
 from ringfence.edge.floor import Address, closed, read_address
 from ringfence.edge.names import Names
 from ringfence.edge.resolve import Closed
-from ringfence.execution.edge import Way
+from ringfence.policy.grant import Way
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,16 +7,14 @@ Never: decides whether a call may run; and nothing here opens a connection.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from ringfence.contract.capabilities import Network, Secrets
+from ringfence.contract.capabilities import Network
 from ringfence.contract.hosts import DEFAULT_PORTS
 from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
 from ringfence.execution.sandbox import Job
-from ringfence.policy.grant import Grant
-
-Way: TypeAlias = Literal["mediated", "inspected", "opaque"]
+from ringfence.policy.grant import Grant, Way, way_out
 
 RESOLVER = "127.0.0.1"
 ROOTS_FILE = "/etc/ringfence/roots.pem"
@@ -65,10 +63,9 @@ def network_of(grant: Grant) -> Network | None:
     return next((need for need in grant.capabilities if isinstance(need, Network)), None)
 
 
-def way_out(grant: Grant, *, egress: Egress) -> Way:
-    """How a tool's own client leaves: unread only where nothing has to be held or placed on the wire."""
-    guarded = [need for need in grant.capabilities if isinstance(need, Secrets) and not need.reveal]
-    return "inspected" if guarded or egress is Egress.READ_ONLY else "opaque"
+def way_of(job: Job) -> Way:
+    """How this job's own clients leave; what nobody settled is read."""
+    return way_out(job.grant.capabilities, egress=job.tool.egress) or "inspected"
 
 
 def ports_of(network: Network) -> tuple[int, ...]:

@@ -8,35 +8,52 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from ringfence.agents.profile import Permits
 from ringfence.contract.capabilities import Capability, Files, Kind, Network, Processes, Secrets, Storage
+from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
+
+Way: TypeAlias = Literal["mediated", "inspected", "opaque"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """The capabilities of one call, each already narrowed."""
+    """The capabilities of one call, each already narrowed; `way` is how the tool's own clients leave, if they may."""
 
     capabilities: tuple[Capability, ...]
+    way: Way | None = None
 
     @property
     def kinds(self) -> frozenset[Kind]:
         return frozenset(capability.kind for capability in self.capabilities)
 
     def document(self) -> list[dict[str, Any]]:
-        return [capability.document() for capability in self.capabilities]
+        return [self._spelled(capability) for capability in self.capabilities]
+
+    def _spelled(self, capability: Capability) -> dict[str, Any]:
+        spelled = capability.document()
+        return {**spelled, "way": self.way} if capability.kind == "network" and self.way else spelled
 
 
 NOTHING = Grant(capabilities=())
 
 
-def resolve_grant(tool: str, needs: Iterable[Capability], *, permits: Permits) -> Grant:
+def resolve_grant(tool: str, needs: Iterable[Capability], *, permits: Permits, egress: Egress = Egress.NONE) -> Grant:
     """The grant for one call, or `not_available` naming the category of which nothing is left."""
     if not needs:
         return NOTHING
-    return Grant(capabilities=tuple(_narrowed(tool, need, permits) for need in needs))
+    capabilities = tuple(_narrowed(tool, need, permits) for need in needs)
+    return Grant(capabilities=capabilities, way=way_out(capabilities, egress=egress))
+
+
+def way_out(capabilities: Iterable[Capability], *, egress: Egress) -> Way | None:
+    """How a tool's own client leaves: unread only where nothing has to be held or placed on the wire."""
+    if egress is Egress.NONE:
+        return None
+    guarded = any(isinstance(need, Secrets) and not need.reveal for need in capabilities)
+    return "inspected" if guarded or egress is Egress.READ_ONLY else "opaque"
 
 
 def _narrowed(tool: str, need: Capability, permits: Permits) -> Capability:

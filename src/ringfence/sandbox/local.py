@@ -13,7 +13,7 @@ from typing import Any
 
 from ringfence.contract.capabilities import Files, Kind, Processes
 from ringfence.errors import CallRefused, RingfenceError
-from ringfence.execution.edge import Edge, way_out
+from ringfence.execution.edge import Edge, way_of
 from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
 from ringfence.inside.layout import Granted, Program
 from ringfence.kernel import landlock
@@ -130,7 +130,7 @@ class LocalProcessSandbox:
     def _outlet(self, job: Job) -> Outlet | None:
         if self._edge is None or "network" not in job.grant.kinds:
             return None
-        return Outlet(edge=self._edge, job=job, way=way_out(job.grant, egress=job.tool.egress))
+        return Outlet(edge=self._edge, job=job, way=way_of(job))
 
     def _programs(self, job: Job, *, granted: tuple[Granted, ...]) -> tuple[Program, ...]:
         processes = next((need for need in job.grant.capabilities if isinstance(need, Processes)), None)

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 
 from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
-from ringfence.execution.edge import ROOTS_FILE, Edge, Passage, Trust, Way, Ways, network_of, ports_of, way_out
+from ringfence.execution.edge import ROOTS_FILE, Edge, Passage, Trust, Ways, network_of, ports_of
 from ringfence.execution.sandbox import Job
 from ringfence.inside.layout import Layout, Mount, TextFile
 from ringfence.inside.mediation import EDGE_PORT
 from ringfence.inside.ways import RESOLVER_ADDRESS, RESOLVER_PORT
-from ringfence.policy.grant import Grant
+from ringfence.policy.grant import Grant, Way, way_out
 from ringfence.sandbox.posture import Sighting
 
 _SO_NETNS_COOKIE = 71
@@ -84,14 +84,15 @@ def leads_to(grant: Grant, *, egress: Egress) -> tuple[str, ...]:
     network = network_of(grant)
     if network is None:
         return ()
-    return (way_out(grant, egress=egress), *map(str, network.hosts), *map(str, network.cidrs))
+    way = way_out(grant.capabilities, egress=egress) or "inspected"
+    return (way, *map(str, network.hosts), *map(str, network.cidrs))
 
 
 def trust_environment(grant: Grant, *, egress: Egress) -> dict[str, str]:
     """Variables for a jail whose trust is its own."""
     if network_of(grant) is None:
         return {}
-    if way_out(grant, egress=egress) == "inspected":
+    if way_out(grant.capabilities, egress=egress) != "opaque":
         return dict.fromkeys(TRUST_VARIABLES, ROOTS_FILE)
     # Unread, a tool checks its far side itself: against what this host was told to trust, else the usual roots.
     stated = os.environ.get("SSL_CERT_FILE")

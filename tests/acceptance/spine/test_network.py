@@ -86,7 +86,7 @@ async def test_a_listed_host_is_reached_and_what_went_there_is_on_record(tmp_pat
     async with opened(tmp_path) as (runtime, site):
         outcome = await runtime.session(agent="ana", user="ulla").call("read_page", {"url": site.url("/x")})
         assert assert_completed(outcome).output == "page"
-        network = outcome.effects["network"]  # type: ignore[union-attr]
+        network: dict[str, Any] = assert_completed(outcome).effects["network"]
         (line,) = network["hosts"]
         assert (line["host"], line["port"], line["way"], line["requests"]) == ("127.0.0.1", site.port, "inspected", 1)
         assert line["bytes_out"] == len(site.heard[0])

@@ -25,7 +25,7 @@ def main() -> None:
     call("unshare", NEW_NETWORK | NEW_MOUNTS)
     mounts.make_private()
     for path, text in order["files"].items():
-        place = os.path.join(order["folder"], os.path.basename(path))
+        place: str = os.path.join(order["folder"], os.path.basename(path))
         with open(place, "w", encoding="utf-8") as file:
             file.write(text)
         call("mount", place.encode(), path.encode(), None, _BIND, None)

@@ -10,8 +10,9 @@ import pytest_asyncio
 
 from ringfence.execution.sandbox import Fault
 from tests.integration.edge.conftest import Places
-from tests.integration.edge.jails import TOOLS, EdgeYard
+from tests.integration.edge.jails import PERMITS, TOOLS, EdgeYard
 from tests.integration.edge.world import API, API_ADDRESS, OTHER, OTHER_ADDRESS, hearing_server
+from tests.integration.sandbox.driver import Yard
 
 pytestmark = pytest.mark.req("NET-1")
 
@@ -30,7 +31,7 @@ async def yard(places: Places) -> AsyncIterator[EdgeYard]:
 
 @pytest.mark.req("NET-2", "NET-5")
 async def test_libraries_work_in_a_jail_as_they_are(yard: EdgeYard, places: Places) -> None:
-    told = {}
+    told: dict[tuple[str, str], object] = {}
     for tool, way in (("fetch", "inspected"), ("send", "opaque")):
         for library in LIBRARIES:
             gave, raw = await yard.reach(tool, library=library, url=f"https://{API}/{library}")
@@ -127,11 +128,7 @@ async def test_every_call_has_a_network_of_its_own(yard: EdgeYard) -> None:
 
 @pytest.mark.req("SBX-7")
 async def test_without_an_edge_a_network_need_has_no_backend(places: Places) -> None:
-    from tests.integration.sandbox.driver import Yard
-
-    opened = Yard(
-        state=places.world.folder / "other", permits=EdgeYard.__dataclass_fields__["permits"].default_factory()
-    )  # type: ignore[misc]
+    opened = Yard(state=places.world.folder / "other", permits=PERMITS)
     try:
         await opened.load("reaching", folder=TOOLS)
         refused = opened.sandbox.refusal(opened.job("send", {"library": "urllib", "url": f"https://{API}/"}))

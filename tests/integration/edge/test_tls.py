@@ -9,7 +9,7 @@ import pytest
 
 from ringfence.contract.capabilities import Network
 from ringfence.contract.safety import Egress
-from ringfence.execution.edge import Way
+from ringfence.policy.grant import Way
 from tests.integration.edge.conftest import Places
 from tests.integration.edge.world import API, API_ADDRESS, OTHER, Far, Serve, http_server
 from tests.integration.edge.yard import run_client

@@ -9,7 +9,7 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -72,7 +72,7 @@ class World:
     @asynccontextmanager
     async def server(
         self, serve: Callable[[Far], Serve], *, at: Sequence[tuple[str, int]], tls: ssl.SSLContext | None = None
-    ) -> AsyncIterator[Far]:
+    ) -> AsyncGenerator[Far, None]:
         """A server on loopback that stands for these addresses."""
         far = Far(port=0)
 

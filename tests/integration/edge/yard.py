@@ -17,8 +17,9 @@ from ringfence.contract.safety import Egress
 from ringfence.edge.authority import Authority
 from ringfence.edge.passage import CallPassage
 from ringfence.edge.terms import Bounds, Terms
-from ringfence.execution.edge import Way, Ways, ports_of
+from ringfence.execution.edge import Ways, ports_of
 from ringfence.inside.mediation import EDGE_PORT
+from ringfence.policy.grant import Way
 from tests.integration.edge.world import World
 
 CHILD = Path(__file__).parent / "child.py"

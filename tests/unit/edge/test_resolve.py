@@ -90,7 +90,7 @@ def test_an_address_that_nobody_listed_leads_nowhere(address: str) -> None:
 @pytest.mark.req("NET-1")
 def test_a_listed_address_and_a_listed_network_are_reached_by_address() -> None:
     network = Network("93.184.216.34:5432", cidrs=("93.184.216.0/24",))
-    reached = []
+    reached: list[str] = []
     for address, port in (
         (PUBLIC, 5432),
         (OTHER, 443),

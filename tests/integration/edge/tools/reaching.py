@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import urllib.request
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import Field
@@ -87,7 +88,7 @@ def dial(host: str, port: int) -> str:
 @tool(safety="network", egress="write", idempotency="optional", needs=[Network("api.example.com")])
 def try_calls() -> dict[str, str]:
     """Ask the kernel for what a tool with a way out must not have."""
-    tries = {
+    tries: dict[str, Callable[[], object]] = {
         "raw": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP),
         "packet": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0),
         "netlink": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0),
@@ -105,7 +106,7 @@ def try_calls() -> dict[str, str]:
         "filter": lambda: socket.socket().setsockopt(socket.SOL_SOCKET, 26, struct.pack("HP", 0, 0)),
         "upper layer": lambda: socket.socket().setsockopt(socket.IPPROTO_TCP, 31, b"tls"),
     }
-    outcomes = {}
+    outcomes: dict[str, str] = {}
     for name, attempt in tries.items():
         try:
             attempt()
@@ -127,7 +128,7 @@ def hold(count: int) -> int:
 @tool(safety="network", egress="write", idempotency="optional", needs=[Network("api.example.com")])
 def look() -> dict[str, str]:
     """What it sees of names and networks."""
-    seen = {}
+    seen: dict[str, str] = {}
     for path in ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/proc/net/route"):
         try:
             with open(path, encoding="utf-8") as file:
