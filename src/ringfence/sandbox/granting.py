@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ringfence.contract.capabilities import Files, FromAgent, Paths
 from ringfence.contract.paths import beneath
@@ -94,10 +95,9 @@ def _make(root: int, path: str) -> None:
     for part in path.split("/"):
         folder = open_at(root, above, flags=os.O_PATH | os.O_DIRECTORY, resolve=STAY_BENEATH)
         try:
-            os.mkdir(part, mode=_FOLDER_MODE, dir_fd=folder)
-            _give_to_the_owner_of(folder, part)
-        except FileExistsError:
-            pass
+            with suppress(FileExistsError):
+                os.mkdir(part, mode=_FOLDER_MODE, dir_fd=folder)
+                _give_to_the_owner_of(folder, part)
         finally:
             os.close(folder)
         above = f"{above}/{part}"

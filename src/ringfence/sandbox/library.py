@@ -26,16 +26,19 @@ def programs_in(folder: str) -> tuple[str, ...]:
 def _executable(folder: str) -> Iterator[str]:
     folders = [folder]
     while folders:
-        try:
-            entries = list(os.scandir(folders.pop()))
-        except OSError:
-            # What cannot be listed here cannot be listed in a jail either.
-            continue
-        for entry in entries:
+        for entry in _entries(folders.pop()):
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
             elif not entry.name.endswith(_TEXTS) and _may_run(entry):
                 yield entry.path
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What is in a folder; nothing where it cannot be listed, for then it cannot be listed in a jail either."""
+    try:
+        return list(os.scandir(folder))
+    except OSError:
+        return []
 
 
 def _may_run(entry: os.DirEntry[str]) -> bool:

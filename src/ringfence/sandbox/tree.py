@@ -33,12 +33,17 @@ def members(pid: int) -> Iterator[int]:
             return
         one = waiting.pop()
         yield one
-        try:
-            tasks = os.listdir(f"/proc/{one}/task")
-            children = [proc.read(f"/proc/{one}/task/{task}/children").split() for task in tasks]
-        except OSError:
-            continue
-        waiting += [int(child) for born in children for child in born]
+        waiting += _children(one)
+
+
+def _children(pid: int) -> list[int]:
+    """What a process bore; nothing where it is gone."""
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+        born = [proc.read(f"/proc/{pid}/task/{task}/children").split() for task in tasks]
+    except OSError:
+        return []
+    return [int(child) for children in born for child in children]
 
 
 def cpu_of(pid: int) -> float:

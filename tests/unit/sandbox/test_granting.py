@@ -89,7 +89,7 @@ def test_paths_that_were_left_to_the_agent_are_settled_before(workspace: Path) -
 
 
 def test_a_workspace_that_is_gone_is_a_refusal(tmp_path: Path) -> None:
-    refused(Files(read=["."]), tmp_path / "gone")
+    assert "cannot be opened" in refused(Files(read=["."]), tmp_path / "gone").message
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -113,10 +113,10 @@ def test_a_home_folder_holds_keys_even_while_it_has_none_yet(tmp_path: Path) -> 
 
 
 def test_what_ringfence_lives_by_is_never_granted_but_an_agents_own_folder_is(tmp_path: Path) -> None:
-    state = str(tmp_path / "state")
-    floor = Floor(own={state: "the state folder"}, workspaces=f"{state}/work", homes={})
-    assert floor.objection(f"{state}/work/ana/notes") is None
-    for path in (state, f"{state}/ringfence.db", f"{state}/work", str(tmp_path), f"{state}/sources"):
+    state, agents = str(tmp_path / "state"), tmp_path / "state" / "agents"
+    floor = Floor(own={state: "the state folder"}, workspaces=str(agents), homes={})
+    assert floor.objection(str(agents / "ana" / "notes")) is None
+    for path in (state, f"{state}/ringfence.db", floor.workspaces or "", str(tmp_path), f"{state}/sources"):
         assert floor.objection(path) is not None
 
 
