@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def write_tool(folder: Path, name: str, script: str, *, more: str = "") -> None:
 
 
 @asynccontextmanager
-async def opened(folder: Path, *, tools: Path | None = None) -> AsyncIterator[Runtime]:
+async def opened(folder: Path, *, tools: Path | None = None) -> AsyncGenerator[Runtime, None]:
     async with open_runtime(config(folder, tools=tools or folder / "tools"), accept_as="olga") as runtime:
         yield runtime
 
@@ -189,20 +189,38 @@ async def test_a_changed_program_is_another_source(tmp_path: Path) -> None:
     assert outcome.output == {"n": 2}
 
 
+def spoil(place: Path, how: str) -> None:
+    """Make a tool's folder none."""
+    contract = place / "TOOL.md"
+    match how:
+        case "no program":
+            (place / "run").unlink()
+        case "no front matter":
+            contract.write_text("no front matter")
+        case "an alias":
+            contract.write_text("---\na: &x 1\nb: *x\n---\n")
+        case "not text":
+            contract.write_bytes(b"---\n\xff\n---\n")
+        case "a link":
+            (place / "link").symlink_to("/etc/passwd")
+        case _:
+            shutil.rmtree(place)
+
+
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("how", "said"),
     [
-        (lambda place: (place / "run").unlink(), "is not in it"),
-        (lambda place: (place / "TOOL.md").write_text("no front matter"), "does not begin with"),
-        (lambda place: (place / "TOOL.md").write_text("---\na: &x 1\nb: *x\n---\n"), "not plain YAML"),
-        (lambda place: (place / "TOOL.md").write_bytes(b"---\n\xff\n---\n"), "not UTF-8"),
-        (lambda place: (place / "link").symlink_to("/etc/passwd"), "is a link"),
-        (lambda place: shutil.rmtree(place), "holds no `TOOL.md`"),
+        ("no program", "is not in it"),
+        ("no front matter", "does not begin with"),
+        ("an alias", "not plain YAML"),
+        ("not text", "not UTF-8"),
+        ("a link", "is a link"),
+        ("nothing", "holds no `TOOL.md`"),
     ],
 )
-async def test_a_folder_that_is_no_tool_opens_no_runtime(tmp_path: Path, change: Any, said: str) -> None:
+async def test_a_folder_that_is_no_tool_opens_no_runtime(tmp_path: Path, how: str, said: str) -> None:
     write_tool(tmp_path, "probe", ":")
-    change(tmp_path / "tools" / "probe")
+    spoil(tmp_path / "tools" / "probe", how)
     with pytest.raises(RingfenceError, match=said):
         async with opened(tmp_path):
             pass

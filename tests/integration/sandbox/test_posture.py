@@ -7,6 +7,7 @@ import errno
 import json
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -86,7 +87,7 @@ async def test_a_jail_that_admits_what_it_must_refuse_imports_nothing(
 ) -> None:
     # The jail says `EPERM` to this one; nothing less than `ENOSYS` is asked of it here.
     asked = [dataclasses.replace(one, refused_with=(errno.ENOSYS,)) for one in tries_with(()) if one.name == "mount"]
-    monkeypatch.setattr(posture, "tries_with", lambda _: asked)
+    monkeypatch.setattr(posture, "tries_with", Mock(return_value=tuple(asked)))
     yard = Yard(state=tmp_path)
     with pytest.raises(
         CallRefused, match="measured from inside, is not confined: `mount` \\(seccomp\\): EPERM"

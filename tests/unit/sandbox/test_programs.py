@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import struct
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.req("SBX-5")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of programs that is searched like the machine's own."""
     place = Path("/var/tmp") / f"ringfence-{os.getpid()}-{tmp_path.name}"
     place.mkdir()
@@ -41,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (place / "locked").chmod(0o644)
     monkeypatch.setattr(finding, "SEARCHED", (str(place), "/usr/bin"))
     try:
-        yield place  # type: ignore[misc]
+        yield place
     finally:
         shutil.rmtree(place)
 
