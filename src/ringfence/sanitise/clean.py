@@ -44,9 +44,10 @@ _PIECE = 1 << 16
 _WIDEST = 4
 # More are not known to be needed; a text that needs more is no less clean for it.
 _MOST_ROUNDS = 6
-# Plain words this short are neither a token nor a credential.
-_SHORT = 15
-_WORDS = re.compile(r"[\w ,./+-]*", re.ASCII)
+# Short words of plain letters, spaces between them: too short for a credential, and every token, link and assignment
+# needs a sign that is not among these.
+_PROSE = 400
+_WORDS = re.compile(r"(?:[\w,./+;'!?-]{0,15} )*[\w,./+;'!?-]{0,15}", re.ASCII)
 
 
 def clean_output(value: str | bytes, *, limit: int = DEFAULT_LIMIT) -> Cleaned:
@@ -56,13 +57,19 @@ def clean_output(value: str | bytes, *, limit: int = DEFAULT_LIMIT) -> Cleaned:
     if isinstance(value, bytes) and (kind := sniffed(value)):
         return Cleaned(f"[{kind}: {len(value)} bytes]", (_finding("binary", (0, len(value)), kind),))
     raw = decoded(value)
-    if len(raw) <= min(_SHORT, limit) and _WORDS.fullmatch(raw):
+    if len(raw) <= limit and is_plain(raw):
         return Cleaned(raw, ())
     text, findings, trace = _settled(raw)
     cut = _cut(text, limit=limit)
     if cut.missing:
         findings.append(_finding("truncated", trace.span(cut.at, len(text)), f"{cut.missing} bytes"))
     return Cleaned(cut.text, tuple(findings))
+
+
+def is_plain(text: str) -> bool:
+    """Whether one look is enough to know that no pass finds anything; False says nothing."""
+    # Two dashes begin a private key.
+    return len(text) <= _PROSE and "--" not in text and _WORDS.fullmatch(text) is not None
 
 
 def clean_for_model(value: str, *, limit: int = DEFAULT_LIMIT) -> Cleaned:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
 from ringfence.errors import CallFailed
-from ringfence.sanitise.clean import DEFAULT_LIMIT, clean_output
+from ringfence.sanitise.clean import DEFAULT_LIMIT, clean_output, is_plain
 from ringfence.sanitise.finding import Finding
 from ringfence.sanitise.media import media_problem
 from ringfence.sanitise.visible import visible
@@ -49,6 +49,8 @@ class _Washing:
         raise _refused(f"the output has a value of type `{type(value).__name__}` at `{path}`, which JSON does not have")
 
     def text(self, value: str, *, path: str) -> str:
+        if len(value) <= self.limit and is_plain(value):
+            return value
         cleaned = clean_output(value, limit=self.limit)
         if cleaned.findings:
             self.findings.extend(replace(finding, path=path) for finding in cleaned.findings)
@@ -82,6 +84,8 @@ class _Washing:
 
 
 def _pointer(key: str) -> str:
+    if key.isidentifier() and key.isascii():
+        return key
     return visible(key).replace("~", "~0").replace("/", "~1")
 
 
