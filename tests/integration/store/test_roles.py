@@ -171,6 +171,26 @@ def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
         PostgresStore.open(f"postgresql://x@/y?host={tmp_path}", signing_key=KEY, anchor=None, now=Clock())
 
 
+@pytest.mark.req("AUD-1", "SCL-1")
+async def test_a_slow_transaction_keeps_its_place_and_a_reader_waits_for_it(
+    cluster: Cluster, database: str, gateway: PostgresStore
+) -> None:
+    event = "INSERT INTO audit_events (writer, seq, at, kind, body_digest, previous, hash)"
+    values = f"VALUES ('slow', {{0}}, '2030', 'x', 'd', '{{1}}', 'h{{0}}')"
+    with psycopg.connect(cluster.url(database, user="gateway")) as slow:
+        slow.execute("SET search_path = ringfence, pg_temp; SET ROLE ringfence_application")
+        slow.execute("SELECT pg_current_xact_id()")
+        settled = await gateway.position()
+        await gateway.append([noted("quick"), noted("quicker")])
+        assert await gateway.position() == settled
+        slow.execute(f"{event} {values.format(1, '0' * 64)}".encode())
+        slow.execute(f"{event} {values.format(2, 'h1')}".encode())
+        slow.commit()
+    found = [(link.writer, place) async for place, link in gateway.links(after=settled)]
+    assert [writer == "slow" for writer, _ in found] == [True, True, False, False]
+    assert [place for _, place in found] == sorted({place for _, place in found})
+
+
 @pytest.mark.req("DB-2")
 def test_the_function_lists_the_moves_that_the_code_knows(cluster: Cluster, database: str) -> None:
     import re

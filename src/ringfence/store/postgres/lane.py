@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 
-from ringfence.audit.chain import Head, entry
+from ringfence.audit.chain import Head, entry, spell
 from ringfence.audit.events import AuditEvent
 from ringfence.errors import TrailUnavailable
 from ringfence.store.engine import Durability, Role
@@ -47,21 +47,21 @@ class PostgresTransaction:
 
     def record(self, events: Iterable[AuditEvent]) -> None:
         """Chain events to this writer's head and keep them, in one statement."""
-        self.head, columns = chained(events, head=self.head)
-        if columns:
-            self.run("record_events", *columns)
+        self.head, told = chained(events, head=self.head)
+        if told is not None:
+            self.run("record_events", told)
 
 
-def chained(events: Iterable[AuditEvent], *, head: Head) -> tuple[Head, tuple[list[Any], ...]]:
-    """Events as the columns of their rows, and where the chain then ends."""
+def chained(events: Iterable[AuditEvent], *, head: Head) -> tuple[Head, str | None]:
+    """Events as the one text that the server takes, and where the chain then ends."""
     rows: list[tuple[Any, ...]] = []
     last = head.hash
     for seq, event in enumerate(events, start=head.seq + 1):
         rows.append(entry(event, writer=head.writer, seq=seq, previous=last))
         last = rows[-1][_HASH]
     if not rows:
-        return head, ()
-    return Head(writer=head.writer, seq=head.seq + len(rows), hash=last), tuple(map(list, zip(*rows, strict=True)))
+        return head, None
+    return Head(writer=head.writer, seq=head.seq + len(rows), hash=last), spell(rows)
 
 
 class PostgresLane:
@@ -105,8 +105,8 @@ class PostgresLane:
         for again in (True, False):
             try:
                 connection = self._begun("SELECT 1") if self._connection is None else self._connection
-                head, columns = chained(events, head=self._head)
-                row = connection.execute(statement, (*parameters, *columns)).fetchone()
+                head, told = chained(events, head=self._head)
+                row = connection.execute(statement, (*parameters, told)).fetchone()
             except psycopg.Error as error:
                 failed = self._failed(error)
                 if not (again and lost(error)):

@@ -12,7 +12,8 @@
 --   audit_*              the chained trail, its bodies, its signed checkpoints, and who let bodies go
 --
 -- Times are ISO-8601 in UTC with microseconds, compared byte by byte. A refusal is `code: reason`.
--- Functions run with the rights of whoever asks, unless they move a row on behalf of another: those are the owner's.
+-- Functions are PL/pgSQL, which keeps a plan where plain SQL would make it anew at every call. They run with the rights
+-- of whoever asks, unless they move a row on behalf of another: those are the owner's.
 -- A row that decides is locked before it is looked at, so that two who ask at once are answered one after the other.
 
 CREATE TABLE tools (
@@ -275,14 +276,18 @@ CREATE FUNCTION never() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END $$;
 
 -- The first place of the transaction of this moment.
-CREATE FUNCTION audit_place() RETURNS bigint LANGUAGE sql STABLE SET search_path = ringfence, pg_temp AS $$
-SELECT (pg_current_xact_id()::text::bigint + transactions) << 20 FROM audit_offset
-$$;
+CREATE FUNCTION audit_place() RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (pg_current_xact_id()::text::bigint + (SELECT transactions FROM ringfence.audit_offset)) << 20;
+END $$;
 
 -- Every place below this is settled: its transaction has ended, and so has every one before it.
-CREATE FUNCTION audit_settled() RETURNS bigint LANGUAGE sql STABLE SET search_path = ringfence, pg_temp AS $$
-SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + transactions) << 20 FROM audit_offset
-$$;
+CREATE FUNCTION audit_settled() RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (
+        pg_snapshot_xmin(pg_current_snapshot())::text::bigint + (SELECT transactions FROM ringfence.audit_offset)
+    ) << 20;
+END $$;
 
 CREATE FUNCTION now_text() RETURNS text LANGUAGE sql VOLATILE AS $$
 SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '+00:00'
@@ -300,12 +305,13 @@ CREATE TRIGGER a_held BEFORE INSERT OR UPDATE OR DELETE ON pins FOR EACH STATEME
 CREATE TRIGGER a_held BEFORE INSERT OR UPDATE OR DELETE ON sightings FOR EACH STATEMENT EXECUTE FUNCTION rulings_held();
 CREATE TRIGGER a_held BEFORE INSERT OR UPDATE OR DELETE ON freezes FOR EACH STATEMENT EXECUTE FUNCTION rulings_held();
 
-CREATE FUNCTION is_frozen(an_agent text, a_tool text) RETURNS boolean LANGUAGE sql STABLE AS $$
-SELECT EXISTS (
-    SELECT 1 FROM ringfence.freezes
-    WHERE lifted_at IS NULL AND (agent IS NULL OR agent = an_agent) AND (tool IS NULL OR tool = a_tool)
-)
-$$;
+CREATE FUNCTION is_frozen(an_agent text, a_tool text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT 1 FROM ringfence.freezes
+        WHERE lifted_at IS NULL AND (agent IS NULL OR agent = an_agent) AND (tool IS NULL OR tool = a_tool)
+    );
+END $$;
 
 -- tools
 CREATE TRIGGER tools_fixed BEFORE UPDATE ON tools
@@ -778,7 +784,7 @@ CREATE TRIGGER freezes_kept BEFORE DELETE ON freezes FOR EACH ROW EXECUTE FUNCTI
 CREATE FUNCTION audit_events_append() RETURNS trigger LANGUAGE plpgsql SET search_path = ringfence, pg_temp AS $$
 DECLARE first bigint := audit_place(); before text;
 BEGIN
-    NEW.id := coalesce((SELECT max(id) FROM audit_events WHERE id > first), first) + 1;
+    NEW.id := coalesce((SELECT max(id) FROM audit_events WHERE id > first AND id < first + (1 << 20)), first) + 1;
     before := CASE
         WHEN NEW.seq = 1 THEN repeat('0', 64)
         ELSE (SELECT hash FROM audit_events WHERE writer = NEW.writer AND seq = NEW.seq - 1)

@@ -2,16 +2,7 @@
 SELECT coalesce(max(id), 0) FROM audit_events WHERE id < audit_settled()
 
 -- name: record_events
-WITH kept AS (
-    INSERT INTO audit_events (writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash)
-    SELECT * FROM unnest(
-        $1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-        $10::text[], $11::text[]
-    )
-    RETURNING id, seq
-)
-INSERT INTO audit_bodies (event, body)
-SELECT kept.id, said.body FROM kept JOIN unnest($2::bigint[], $12::text[]) AS said (seq, body) USING (seq)
+SELECT keep_events($1)
 
 -- name: links_after
 SELECT
