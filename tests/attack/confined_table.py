@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tests.attack.row import Privilege, Row
+from tests.attack.table import TABLE
 
 VERSIONS = (1, 3, 5, 7)
 NEWEST = VERSIONS[-1]
@@ -77,10 +78,17 @@ DIFFERENT: Mapping[str, str] = {
 
 def expected_confined(row: Row, privilege: Privilege) -> str:
     """What becomes of a probe without namespaces; the same as with them, unless listed."""
-    if row.module in NEEDING:
+    if declares_a_need(row):
         return NOT_ENFORCEABLE
     return DIFFERENT.get(row.probe, row.expected[privilege])
 
 
-# Modules whose tools declare a need, for which this posture has no backend.
-NEEDING = frozenset({"granted_files", "granted_processes"})
+def declares_a_need(row: Row) -> bool:
+    """Whether the tools of a row's module declare a need, for which this posture has no backend."""
+    return row.module.startswith("granted_")
+
+
+def tried_confined() -> tuple[Row, ...]:
+    """Every row without a need, and the first of each module with one: a session that is refused too often rests."""
+    needing = {row.module: row for row in reversed(TABLE) if declares_a_need(row)}
+    return (*(row for row in TABLE if not declares_a_need(row)), *needing.values())

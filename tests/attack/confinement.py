@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.attack.canaries import ENVIRONMENT_NAME, public_folder, set_out
-from tests.attack.confined_table import NEWEST
+from tests.attack.confined_table import NEWEST, tried_confined
 from tests.attack.conftest import ORDINARY, SECONDS, Told, _import_path, _open_to_all, _order  # pyright: ignore[reportPrivateUsage]
 from tests.attack.row import Privilege
 from tests.attack.table import FOLDER, PROBES
@@ -35,8 +35,8 @@ def run_confined(privilege: Privilege, *, version: int) -> tuple[str, Told]:
         shutil.copytree(FOLDER / PROBES, tools / PROBES, ignore=shutil.ignore_patterns("__pycache__"))
         state.mkdir(mode=0o700)
         order = {**_order(canaries, privilege), "state": str(state), "tools": str(tools)}
-        if version != NEWEST:
-            order["long"] = []
+        order["quick"] = [row.probe for row in tried_confined() if row.pace == "quick" for _ in range(row.times)]
+        order["long"] = [row.probe for row in tried_confined() if row.pace == "long" and version == NEWEST]
         return secret, _told(folder, order=order, privilege=privilege, version=version, secret=secret)
 
 

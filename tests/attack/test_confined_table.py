@@ -14,13 +14,13 @@ import pytest
 from ringfence.errors import CODES
 from tests.attack.confined_table import (
     DIFFERENT,
-    NEEDING,
     NEWEST,
     NOT_ENFORCEABLE,
     NOTHING_TO_BEGIN_WITH,
     OFTEN,
     VERSIONS,
     expected_confined,
+    tried_confined,
 )
 from tests.attack.confinement import run_confined
 from tests.attack.conftest import Told, possible
@@ -63,7 +63,7 @@ def _problem(told: dict[str, Any], expected: str) -> str | None:
 @pytest.mark.parametrize(("privilege", "version"), _CASES)
 def test_every_hostile_tool_is_stopped_as_the_second_table_says(privilege: Privilege, version: int) -> None:
     told = campaign(privilege, version)[1]["rows"]
-    rows = [row for row in TABLE if row.pace == "quick" or version == NEWEST]
+    rows = [row for row in tried_confined() if row.pace == "quick" or version == NEWEST]
     problems = {row.probe: _problem(told[row.probe], expected_confined(row, privilege)) for row in rows}
     assert {probe: problem for probe, problem in problems.items() if problem} == {}
 
@@ -71,7 +71,7 @@ def test_every_hostile_tool_is_stopped_as_the_second_table_says(privilege: Privi
 @pytest.mark.parametrize(("privilege", "version"), _CASES)
 def test_every_hostile_call_was_served_by_a_confined_process_of_its_own(privilege: Privilege, version: int) -> None:
     served = [row["evidence"] for row in campaign(privilege, version)[1]["rows"].values() if row["evidence"]]
-    assert len(served) > len(TABLE) // 2
+    assert len(served) > len(tried_confined()) // 2
     assert {one["posture"] for one in served} == {"confined"}
     assert len({one["blueprint"] for one in served}) == 1
     seen = [one["process"] for one in served]
@@ -88,7 +88,6 @@ def test_hostile_calls_leave_nothing_and_learn_no_secret(privilege: Privilege, v
 
 def test_every_expectation_names_a_known_mechanism_or_a_code() -> None:
     assert set(DIFFERENT) <= {row.probe for row in TABLE}
-    assert {row.module for row in TABLE} >= NEEDING
     for text in (*DIFFERENT.values(), NOT_ENFORCEABLE):
         stop = read_expectation(text)
         known = text == NOTHING_TO_BEGIN_WITH or (text in CODES if stop is None else stop.mechanism in MECHANISMS)
