@@ -9,6 +9,7 @@ import ssl
 import struct
 import time
 import urllib.request
+from contextlib import suppress
 from typing import Any
 
 
@@ -207,8 +208,9 @@ def hold_connections(host: str, port: int, count: int) -> int:
     held: list[socket.socket] = []
     for _ in range(count):
         made = socket.create_connection((host, port), timeout=10)
-        made.sendall(b"ping")
         held.append(made)
+        with suppress(OSError):
+            made.sendall(b"ping")
     answered = 0
     for made in held:
         try:

@@ -36,8 +36,8 @@ class Places:
         return self.authority.roots
 
 
-@pytest_asyncio.fixture
-async def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Places]:
+@pytest_asyncio.fixture(name="places")
+async def a_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Places]:
     """The edge finds its roots as OpenSSL does, so the world's authority is named as an operator would name one."""
     certificates = tmp_path / "certificates"
     certificates.mkdir()
