@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tests.architecture import (
     removals_channels,
     removals_confined,
+    removals_database,
     removals_files,
     removals_floor,
     removals_jail,
@@ -317,6 +318,7 @@ _SPINE_GUARDS: tuple[Removal, ...] = (
 _TABLES = (
     removals_channels.ROWS,
     removals_confined.ROWS,
+    removals_database.ROWS,
     removals_power.ROWS,
     removals_pins.ROWS,
     removals_jail.ROWS,

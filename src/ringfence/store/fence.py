@@ -19,8 +19,6 @@ _ROWS = frozenset({
     sqlite3.SQLITE_TRANSACTION,  # BEGIN, COMMIT, ROLLBACK
     sqlite3.SQLITE_RECURSIVE,    # a query that refers to itself reads and nothing more
 })  # fmt: skip
-_SCHEMA = frozenset({"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"})
-_WRITES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _LOADING = frozenset({"load_extension"})
 
 
@@ -34,10 +32,8 @@ def fence(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def _judge(action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:
+def _judge(action: int, _first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:
     if action not in _ROWS:
-        return sqlite3.SQLITE_DENY
-    if action in _WRITES and first in _SCHEMA:
         return sqlite3.SQLITE_DENY
     if action == sqlite3.SQLITE_FUNCTION and second in _LOADING:
         return sqlite3.SQLITE_DENY

@@ -13,7 +13,7 @@ from ringfence.errors import Misuse, OperatorRequired
 from ringfence.runtime import Failed
 from ringfence.runtime import once as once_stage
 from ringfence.runtime.invocation import Status
-from tests.acceptance.database.conftest import MakeConfig
+from tests.acceptance.database.conftest import MakeConfig, settings
 from tests.acceptance.spine.household import (
     Clock,
     House,
@@ -23,6 +23,8 @@ from tests.acceptance.spine.household import (
     open_house,
     scripted,
 )
+
+__all__ = ["settings"]  # also where the folder's conftest is not read
 
 NOTE = ("note", {"text": "x"})
 PUT = ("draft", {"title": "x"})

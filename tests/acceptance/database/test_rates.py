@@ -10,7 +10,7 @@ import pytest
 from ringfence.assembly.assemble import utc_now
 from ringfence.errors import ConfigInvalid
 from ringfence.policy.quotas import REFUSALS
-from tests.acceptance.database.conftest import MakeConfig
+from tests.acceptance.database.conftest import MakeConfig, settings
 from tests.acceptance.spine.household import (
     Clock,
     accounts,
@@ -19,6 +19,8 @@ from tests.acceptance.spine.household import (
     bound,
     open_house,
 )
+
+__all__ = ["settings"]  # also where the folder's conftest is not read
 
 ECHO = ("echo", {"text": "x"})
 
