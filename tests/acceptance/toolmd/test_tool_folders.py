@@ -136,6 +136,12 @@ async def test_whatever_it_prints_to_standard_error_is_no_reply(tmp_path: Path) 
     assert outcome.output == {"n": 1}
 
 
+@pytest.mark.parametrize("descriptor", [3, 4, 5, 6])
+async def test_it_holds_nothing_but_its_three_streams(tmp_path: Path, descriptor: int) -> None:
+    outcome = await came_to(tmp_path, f"echo x 2>/dev/null >&{descriptor} || echo '{{\"n\": 1}}'")
+    assert isinstance(outcome, Completed), outcome
+
+
 async def test_a_daemon_that_holds_the_output_is_no_clean_end(tmp_path: Path) -> None:
     outcome = await came_to(tmp_path, "sleep 1000 & echo '{\"n\": 1}'; exit 0", more="needs: {processes: [sleep]}")
     assert isinstance(outcome, Failed), outcome
