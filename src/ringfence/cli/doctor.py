@@ -53,8 +53,10 @@ def this_system(root: Path = Path("/")) -> System:
     text = release.read_text(encoding="utf-8", errors="replace") if release.exists() else ""
     lines = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
     names = f"{lines.get('ID', '')} {lines.get('ID_LIKE', '')}".replace('"', "").split()
-    fitting = [_FAMILIES[name] for name in names if name in _FAMILIES]
-    return fitting[0] if fitting else "any"
+    for name in names:
+        if name in _FAMILIES:
+            return _FAMILIES[name]
+    return "any"
 
 
 def remedy_here(mechanism: str, *, system: System) -> str:
