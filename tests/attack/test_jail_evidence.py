@@ -8,15 +8,19 @@ import pytest
 
 from tests.attack.conftest import Campaigns
 from tests.attack.row import Privilege
+from tests.attack.table import TABLE
 
 _WALL_SECONDS = 30
 
 
 @pytest.mark.req("SBX-6")
 def test_every_hostile_call_met_the_same_walls(privilege: Privilege, campaigns: Campaigns) -> None:
-    hashes = {told["evidence"]["blueprint"] for told in campaigns.jailed(privilege).values()}
-    print(hashes)
-    assert len(hashes) == 1
+    """One jail for those without needs, and one for each kind of grant."""
+    granted = {row.probe: row.module for row in TABLE if row.module.startswith("granted_")}
+    told = campaigns.jailed(privilege)
+    hashes = {(granted.get(probe, ""), one["evidence"]["blueprint"]) for probe, one in told.items()}
+    assert sorted(kind for kind, _ in hashes) == ["", *sorted(set(granted.values()))]
+    assert len({blueprint for _, blueprint in hashes}) == len(hashes)
 
 
 @pytest.mark.req("SBX-2", "SBX-6")
