@@ -13,12 +13,15 @@ import sys
 from itertools import count
 from typing import Any
 
-import pytest  # noqa: F401  # a scripted jail is refused where no test runs
+import pytest
 
 from ringfence.assembly import open_runtime
 from ringfence.execution.sandbox import Job, RawOutput
 from tests.acceptance.spine import toolbox
 from tests.acceptance.spine.household import scripted
+
+# A scripted jail is refused where no test runs.
+assert pytest.__version__
 
 POINTS = ("reserved", "sent", "replied", "committed")
 

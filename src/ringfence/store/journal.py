@@ -128,10 +128,13 @@ class KeptJournal:
     async def reserved(self, *, agent: str, tool: str, key: str) -> Reserved | None:
         def work(transaction: Transaction) -> Reserved | None:
             row = transaction.run("key", agent, tool, key).fetchone()
-            recorded = None if row is None else _recorded(transaction, row[0])
+            if row is None:
+                return None
+            invocation_id, digest, expires_at = row
+            recorded = _recorded(transaction, invocation_id)
             if recorded is None:
                 return None
-            return Reserved(recorded=recorded, arguments_digest=row[1], expires_at=datetime.fromisoformat(row[2]))
+            return Reserved(recorded=recorded, arguments_digest=digest, expires_at=datetime.fromisoformat(expires_at))
 
         return await self._database.read(work)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,15 @@ MakeConfig = Callable[..., dict[str, Any]]
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[MakeConfig, None, None]:
     """A maker of configs, all of which name the same store."""
     sections: dict[str, Any] = {}
-    name = ""
+    undo: Callable[[], None] | None = None
     if request.param == "postgres":
         cluster: Cluster = request.getfixturevalue("cluster")
         name = cluster.database()
-        sections = {"store": {"url": cluster.url(name, user="person")}}
+        sections, undo = {"store": {"url": cluster.url(name, user="person")}}, partial(cluster.drop, name)
 
     def make(**changes: Any) -> dict[str, Any]:
         return config(tmp_path, **{**sections, **changes})
 
     yield make
-    if name:
-        cluster.drop(name)
+    if undo is not None:
+        undo()
