@@ -49,7 +49,6 @@ _OWN = "this project"
 _HOUSE = "the house rules in CONTRIBUTING.md"
 
 _NEEDS_JAIL = "needs the kernel jail"
-_NEEDS_EDGE = "needs the network edge"
 _NEEDS_GATEWAY = "needs the MCP gateway"
 _NEEDS_CONSOLE = "needs the web console"
 _NEEDS_IMPORTERS = "needs the importers"
@@ -116,7 +115,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _live("NET-5", _NET, "every way out is named mediated, inspected or opaque, and read-only is held on the wire", partly="placing secrets on the wire"),
     _live("NET-6", _NET, "only listed names resolve, and name lookups cannot carry much out"),
     _live("SEC-1", _SEC, "a secret shows its name and never its value, wherever it is printed or stored", partly="Vault is not tested against a real one"),
-    _later("SEC-2", _SEC, "the jail holds a placeholder that the edge replaces in one declared slot for declared hosts", _NEEDS_EDGE),
+    _live("SEC-2", _SEC, "the jail holds a placeholder that the edge replaces in one declared slot for declared hosts", partly="it is replaced in requests of `ctx.http`; in those of a tool's own client it is refused"),
     _live("SEC-3", _SEC, "known values are scrubbed from everything that leaves, in their usual encodings too", partly="what people type into votes and reasons is kept as typed"),
     _later("STO-1", _STO, "tools keep rows in scopes that never cross agents, within quotas", "needs the key-value store"),
     _live("IDM-1", _IDM, "every call has an idempotency key, given or derived from what it is, within its agent and tool", partly="carrying it to the far side waits for the network edge, and turns are counted by one process"),

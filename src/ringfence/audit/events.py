@@ -39,7 +39,7 @@ KINDS: dict[str, EventKind] = {
     "tool_invocation_approval_required": _kind("a call waits for votes", "approval_id", "card_digest", "votes_needed", "expires_at", "proposers"),
     "vote_cast": _kind("a person gave a word on a call", "approval_id", "card_digest", "voter", "vote", "reason", "door"),
     "approval_resolved": _kind("a request for votes came to an end", "approval_id", "status", "by"),
-    "tool_started": _kind("a call was handed to a sandbox", "fingerprint", "description_hash", "source_digest", "sandbox", "account", "warrant", "grant", "idempotency_key"),
+    "tool_started": _kind("a call was handed to a sandbox", "fingerprint", "description_hash", "source_digest", "sandbox", "account", "warrant", "grant", "secrets", "idempotency_key"),
     "tool_completed": _kind("a call ended in a valid reply", "output_digest", "clean", "raw", "findings", "effects", "evidence"),
     "tool_failed": _kind("a call ended without a valid reply", "code", "message", "raw", "effects", "evidence"),
     "call_repeated": _kind("a call was answered with what is on record under its key", "of", "idempotency_key"),

@@ -64,4 +64,5 @@ class NetworkEdge:
             way=way_of(job),
             idempotency_key=job.idempotency_key,
             bounds=self._bounds,
+            placements=job.placements,
         )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ringfence.contract.safety import Egress
+from ringfence.edge.credentials import Watched, require_unplaced
 from ringfence.edge.ends import End
 from ringfence.edge.http_head import END_OF_HEAD, MOST_HEAD, BadHead, Head, Scheme, read_head
 from ringfence.edge.ledger import Line
@@ -31,6 +32,7 @@ class Gate:
     terms: Terms
     scheme: Scheme
     held: bytes = b""
+    watched: Watched = field(default_factory=lambda: Watched(None, where=""))
 
     async def run(self, server: End, *, first: Head | None = None) -> None:
         """Pass requests on until the client ends; `Closed` where one does not fit."""
@@ -65,6 +67,7 @@ class Gate:
         if head.wants_upgrade:
             raise Closed(f"a request to {destination} asks for another protocol", code="egress_not_enforceable")
         require_class(head.method, body=head.body != 0, terms=self.terms, where=str(destination))
+        require_unplaced(head, placements=self.terms.placements, where=str(destination))
 
     async def _head(self) -> bytes | None:
         async with asyncio.timeout(self.terms.bounds.head_seconds if self.held else None):
@@ -83,6 +86,7 @@ class Gate:
 
     async def _forward(self, head: Head, server: End) -> None:
         self.line.requests += 1
+        self.watched = Watched(self.terms.placements, where=str(self.line.destination))
         await self._pass_on(head.raw, server)
         if head.body == "chunked":
             await self._chunks(server)
@@ -120,6 +124,7 @@ class Gate:
                 await self._more()
             piece, self.held = self.held[:count], self.held[count:]
             count -= len(piece)
+            self.watched.check(piece)
             await self._pass_on(piece, server)
 
     async def _more(self) -> None:

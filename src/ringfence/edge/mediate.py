@@ -13,6 +13,7 @@ from typing import Any
 
 import h11
 
+from ringfence.edge.credentials import placed, require_no_value, require_searchable
 from ringfence.edge.ends import End, SocketEnd
 from ringfence.edge.gate import require_class
 from ringfence.edge.inspect import verified
@@ -21,7 +22,9 @@ from ringfence.edge.ofcall import OfCall, dial_checked
 from ringfence.edge.request import REDIRECTS, Request, read_request, redirected
 from ringfence.edge.resolve import Closed
 from ringfence.edge.terms import listed
+from ringfence.execution.placing import Placements
 from ringfence.inside import mediation
+from ringfence.sanitise.known import NOTHING_KNOWN, Scrubber
 
 _PAUSES = (0.1, 0.3)
 _MOST_BODY = 64 << 20
@@ -106,15 +109,17 @@ async def _answer(request: Request, *, answer: _Answer, call: OfCall) -> None:
     while True:
         leads_to = listed(request.host, port=request.port, terms=call.terms)
         require_class(request.method, body=bool(request.body), terms=call.terms, where=str(leads_to))
+        on_the_wire = placed(request, placements=call.terms.placements, leads_to=leads_to)
         line = call.ledger.line(leads_to, way="mediated")
         server = await _connect(request, line=line, call=call)
         try:
             exchange = _Exchange(server, line=line)
-            response = await exchange.send(request, key=call.terms.idempotency_key)
+            response = await exchange.send(on_the_wire, key=call.terms.idempotency_key)
             onward = redirected(request, response) if left and response.status_code in REDIRECTS else None
             if onward is None:
-                await _pass_on(response, exchange, request=request, answer=answer)
+                await _pass_on(response, exchange, url=request.url, answer=answer, placements=call.terms.placements)
                 return
+            require_no_value(onward, placements=call.terms.placements)
         finally:
             server.close()
         request, left = onward, left - 1
@@ -183,15 +188,32 @@ class _Exchange:
             await self._server.write(content)
 
 
-async def _pass_on(response: h11.Response, exchange: _Exchange, *, request: Request, answer: _Answer) -> None:
+async def _pass_on(
+    response: h11.Response, exchange: _Exchange, *, url: str, answer: _Answer, placements: Placements | None
+) -> None:
+    """The answer as the jail may have it: without a value that the far side gave back."""
+    require_searchable(response, placements=placements)
+    known = placements.known if placements is not None else NOTHING_KNOWN
+    lines = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
     head = {
         "status": response.status_code,
-        "reason": response.reason.decode("latin-1"),
-        "headers": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in response.headers],
-        "url": request.url,
+        "reason": known.scrubbed(response.reason.decode("latin-1")),
+        "headers": [[known.scrubbed(name), known.scrubbed(value)] for name, value in lines],
+        "url": url,
     }
     await answer.begin(head)
-    async for content in exchange.body():
+    async for content in _scrubbed(exchange.body(), known=known):
         for at in range(0, len(content), _CHUNK):
             await answer.piece(content[at : at + _CHUNK])
     await answer.piece(b"")
+
+
+async def _scrubbed(pieces: AsyncIterator[bytes], *, known: Scrubber) -> AsyncIterator[bytes]:
+    if known is NOTHING_KNOWN:
+        async for piece in pieces:
+            yield piece
+        return
+    stream = known.stream()
+    async for piece in pieces:
+        yield stream.feed(piece)
+    yield stream.end()

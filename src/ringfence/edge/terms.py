@@ -14,6 +14,7 @@ from ringfence.contract.safety import Egress
 from ringfence.edge.floor import Address, closed, read_address
 from ringfence.edge.names import Names
 from ringfence.edge.resolve import Closed
+from ringfence.execution.placing import Placements
 from ringfence.policy.grant import Way
 
 
@@ -39,6 +40,7 @@ class Terms:
     way: Way
     idempotency_key: str
     bounds: Bounds = Bounds()
+    placements: Placements | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from ringfence.approvals.warrant import Warrant
 from ringfence.contract.capabilities import Kind
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
+from ringfence.execution.placing import Placements
 from ringfence.policy.grant import Grant
 from ringfence.registry.registry import RegisteredTool
 
@@ -33,6 +34,7 @@ class Job:
     idempotency_key: str
     account: Account | None = None
     warrant: Warrant | None = None
+    placements: Placements | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ Never: gives a value that its source no longer gives, or one too short to be hid
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -43,6 +44,9 @@ class Strongbox:
         self._held: dict[str, Held] = {}
         self._known: dict[str, list[SecretValue]] = {}
         self.scrubber: Scrubber = NOTHING_KNOWN
+        # Every placeholder begins with it, so that one is found in a request whatever call it was made for.
+        self.marker = f"rf{secrets.token_hex(10)}"
+        self.marks = Scrubber([("placeholder", self.marker)]) if self._sources else NOTHING_KNOWN
 
     async def load(self) -> dict[str, SecretUnavailable | str]:
         """Ask every source once; gives by name what is wrong: no value now (which may pass), or an unfit one."""

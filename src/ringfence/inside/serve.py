@@ -18,9 +18,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from ringfence.contract.bounds import INPUT_BYTES
-from ringfence.contract.context import Context
+from ringfence.contract.context import Context, DeclaredSecrets
 from ringfence.contract.result import Result
 from ringfence.contract.schema import Signature
+from ringfence.contract.secret import SecretRef
 from ringfence.contract.tool import Implementation, Tool
 from ringfence.inside import wire
 from ringfence.inside.clients import Style, clients_for
@@ -139,7 +140,7 @@ def _given(
             agent=job["agent"],
             session=job["session"],
             idempotency_key=job["idempotency_key"],
-            clients=_clients(implementation, layout),
+            clients={**_clients(implementation, layout), **_secrets(job)},
         )
     if signature.model_parameter is not None:
         given[signature.model_parameter] = parsed
@@ -153,6 +154,14 @@ def _clients(implementation: Implementation, layout: Layout | None) -> Mapping[s
         return _NO_CLIENTS
     style: Style = "awaited" if inspect.iscoroutinefunction(implementation.function) else "blocking"
     return clients_for(layout, style=style)
+
+
+def _secrets(job: dict[str, Any]) -> Mapping[str, Any]:
+    """References to what was granted; none of them is a value, unless the contract has it revealed."""
+    given: dict[str, dict[str, str]] | None = job.get("secrets")
+    if given is None:
+        return _NO_CLIENTS
+    return {"secrets": DeclaredSecrets({name: SecretRef(name, **each) for name, each in given.items()})}
 
 
 def _run(implementation: Implementation, *, given: dict[str, Any], event_loop: asyncio.AbstractEventLoop | None) -> Any:

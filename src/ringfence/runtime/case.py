@@ -23,6 +23,7 @@ from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
 from ringfence.execution.idempotency import derive_key, namespaced
+from ringfence.execution.placing import Placements
 from ringfence.execution.sandbox import Job, RawOutput
 from ringfence.policy.decision import Verdict
 from ringfence.policy.grant import NOTHING, Grant
@@ -59,6 +60,7 @@ class Case:
     resumed: Recorded | None = None
     key: str | None = None
     withheld: tuple[str, ...] = ()
+    placements: Placements | None = None
 
     def parsed(self, call: ToolCall) -> None:
         """Keep what the model asked for, with anything hidden in it noticed."""
@@ -243,6 +245,7 @@ class Case:
                 "grants": list(warrant.grants),
             },
             "grant": self.grant.document(),
+            "secrets": self.placements.versions if self.placements else {},
             "idempotency_key": self.idempotency_key,
         }
         return self.event("tool_started", body, at=at)

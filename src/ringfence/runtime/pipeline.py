@@ -6,9 +6,12 @@ Never: skips a stage, runs a tool without a warrant and its trail, or lets an er
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ringfence.approvals.warrant import Warrant
 from ringfence.errors import CallFailed, CallRefused
 from ringfence.execution.execute import Reply, Unanswered, execute, guard
+from ringfence.execution.placing import placements_for
 from ringfence.execution.sandbox import Job
 from ringfence.policy.authorize import authorize
 from ringfence.policy.decision import Decision, Verdict
@@ -46,7 +49,7 @@ class Pipeline:
             warrant = await self._approve(case)  #         APPROVE    no vote is needed, or it was given
             if isinstance(warrant, Waiting):
                 return warrant
-            job = self._guard(case)  #                     GUARD      nothing runs without what it declared
+            job = await self._guard(case)  #               GUARD      nothing runs without what it declared
             await self._start(case, warrant)  #            START      on the record before anything runs
         except Exception as error:  # whatever goes wrong before a call runs is a refusal
             return await record_refused(self._parts, case, as_refusal(error))
@@ -110,10 +113,11 @@ class Pipeline:
     async def _approve(self, case: Case) -> Warrant | Waiting:
         return await warrant_or_wait(self._parts, case)
 
-    def _guard(self, case: Case) -> Job:
+    async def _guard(self, case: Case) -> Job:
         job = case.job(limits=self._parts.rulings.limits)
         guard(job, sandbox=self._parts.sandbox)
-        return job
+        case.placements = await placements_for(case.grant, strongbox=self._parts.strongbox)
+        return replace(job, placements=case.placements)
 
     async def _start(self, case: Case, warrant: Warrant) -> None:
         await record_start(self._parts, case, warrant)

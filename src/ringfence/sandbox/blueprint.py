@@ -89,7 +89,7 @@ RULES = (
 )
 
 # The needs that this jail has a backend for.
-SERVED: frozenset[Kind] = frozenset({"files", "processes", "network"})
+SERVED: frozenset[Kind] = frozenset({"files", "processes", "network", "secrets"})
 
 DEFAULT_LIMITS = Limits(wall_seconds=30, cpu_seconds=5, memory_mb=256, pids=64, disk_mb=64, output_kb=1024)
 _OPEN_FILES = 128

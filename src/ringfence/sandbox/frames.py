@@ -6,10 +6,11 @@ Takes: a task and its words.  Gives: the bytes of two frames.  Never: parses the
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from ringfence.inside import wire
 
 
-def job_frames(task: str, *, arguments: bytes = b"{}", **words: str) -> bytes:
+def job_frames(task: str, *, arguments: bytes = b"{}", **words: Any) -> bytes:
     job = json.dumps({"task": task, **words}).encode()
     return wire.pack(wire.Kind.JOB, job) + wire.pack(wire.Kind.ARGUMENTS, arguments)

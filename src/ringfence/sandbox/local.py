@@ -161,6 +161,7 @@ class LocalProcessSandbox:
             agent=job.agent,
             session=job.session,
             idempotency_key=job.idempotency_key,
+            secrets=None if job.placements is None else job.placements.in_the_jail(),
         )
         request = Request(
             agent=job.agent,

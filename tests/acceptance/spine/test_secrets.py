@@ -14,7 +14,15 @@ import pytest
 from ringfence.errors import ConfigInvalid
 from ringfence.execution.sandbox import Effects, Fault, RawOutput
 from ringfence.runtime import Failed
-from tests.acceptance.spine.household import assert_completed, assert_refused, config, open_house, reply, scripted
+from tests.acceptance.spine.household import (
+    assert_completed,
+    assert_refused,
+    assert_waiting,
+    config,
+    open_house,
+    reply,
+    scripted,
+)
 
 VALUE = "zebra-orchid-41-lantern"
 BASE64 = base64.b64encode(b"user:" + VALUE.encode()).decode()
@@ -170,3 +178,32 @@ async def test_a_value_that_was_rotated_in_and_out_is_still_scrubbed(tmp_path: P
         (tmp_path / "crm.key").write_text("another-value-of-it\n")
         completed = assert_completed(await house.call("look_up", {"name": "x"}))
     assert completed.output == [{"id": 1, "name": "[REDACTED:CRM_KEY]"}]
+
+
+@pytest.mark.req("SEC-2", "SEC-1")
+async def test_a_revealed_secret_needs_a_vote_is_on_the_card_and_its_version_is_on_record(tmp_path: Path) -> None:
+    async with open_house(bound(tmp_path)) as house:
+        waiting = assert_waiting(await house.call("log_in", {"name": "x"}))
+        (card,) = [approval.card for approval in await house.runtime.approvals.list()]
+        assert "the value of a secret enters the jail" in [reason["because"] for reason in card["reasons"]]
+        assert [need["reveal"] for need in card["grant"] if need["kind"] == "secrets"] == [True]
+        await house.vote(waiting, "alice")
+        await house.session(id=card["session"]).resume(waiting.invocation_id)
+        (started,) = await house.events("tool_started")
+        (job,) = house.sandbox.jobs
+    assert list(started["body"]["secrets"]) == ["CRM_KEY"]
+    assert job.placements is not None
+    assert job.placements.in_the_jail()["CRM_KEY"]["revealed"] == VALUE
+    assert VALUE not in f"{job!r}{started}{card}"
+
+
+@pytest.mark.req("SEC-2")
+async def test_a_call_whose_secret_is_not_to_be_had_does_not_start(tmp_path: Path) -> None:
+    async with open_house(bound(tmp_path)) as house:
+        waiting = assert_waiting(await house.call("log_in", {"name": "x"}))
+        (approval,) = await house.runtime.approvals.list()
+        await house.vote(waiting, "alice")
+        (tmp_path / "crm.key").unlink()
+        outcome = await house.session(id=approval.card["session"]).resume(waiting.invocation_id)
+        assert_refused(outcome, "not_available")
+        assert (house.ran, await house.events("tool_started")) == ([], [])
