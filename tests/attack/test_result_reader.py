@@ -23,6 +23,7 @@ from ringfence.execution.execute import OUTPUT_DEPTH
 from ringfence.inside.layout import Bounds
 from ringfence.inside.wire import HEADER_BYTES, Kind, pack
 from ringfence.sandbox.exchange import Exchange, Record
+from ringfence.sandbox.outlet import Outward
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.reading import read
@@ -65,6 +66,7 @@ async def _heard(raw: bytes, *, pieces: int = 1, zygote: Literal["quick", "late"
             seen=cast(Sighting, None),
             inner_pid=3,
             group=None,
+            outward=Outward.of(()),
         )
         exchange = Exchange(spare, frames=b"", wall_seconds=30, most_output=_BOUNDS.output_bytes)
         await _feed(theirs, raw, step=max(1, -(-len(raw) // pieces)))

@@ -1,6 +1,5 @@
 """Listed programs in a real jail: they run, nothing else does, and all of them end with the call."""
 
-
 from __future__ import annotations
 
 import os

@@ -176,7 +176,7 @@ async def test_a_slow_transaction_keeps_its_place_and_a_reader_waits_for_it(
     cluster: Cluster, database: str, gateway: PostgresStore
 ) -> None:
     event = "INSERT INTO audit_events (writer, seq, at, kind, body_digest, previous, hash)"
-    values = f"VALUES ('slow', {{0}}, '2030', 'x', 'd', '{{1}}', 'h{{0}}')"
+    values = "VALUES ('slow', {0}, '2030', 'x', 'd', '{1}', 'h{0}')"
     with psycopg.connect(cluster.url(database, user="gateway")) as slow:
         slow.execute("SET search_path = ringfence, pg_temp; SET ROLE ringfence_application")
         slow.execute("SELECT pg_current_xact_id()")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -57,7 +58,7 @@ def everything() -> Annotated[list[str], Field(max_length=1000)]:
 @tool(safety="write", idempotency="optional", needs=NEED)
 def attempt(what: str) -> str:
     """Try something that must fail; says how it failed."""
-    tries = {
+    tries: dict[str, Callable[[], object]] = {
         "write what is read": lambda: Path("knowledge/a").write_text("x", encoding="utf-8"),
         "add to what is read": lambda: Path("knowledge/new").write_text("x", encoding="utf-8"),
         "write the workspace": lambda: Path("new").write_text("x", encoding="utf-8"),
