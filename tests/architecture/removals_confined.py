@@ -107,7 +107,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "SBX-9",
         "sandbox/exposed.py",
-        "        shutil.rmtree(self._base)\n",
+        "        _remove(self._base)\n",
         "",
         (f"{_CONFINING}an_exposed_source_can_be_read_by_all_who_know_its_name_and_is_gone_afterwards",),
     ),

@@ -12,7 +12,7 @@ _CONFINED = "tests/integration/sandbox/test_confined.py::test_"
 _RUN = f"{_CONFINED}tools_run_confined_where_there_are_no_namespaces"
 _USER, _ROOT, _OLD = f"{_RUN}[7-user]", f"{_RUN}[7-root]", f"{_RUN}[1-user]"
 _HOST_ENDS = f"{_CONFINED}a_host_that_is_killed_takes_every_confined_process_with_it[user]"
-_WARDEN_ENDS = f"{_CONFINED}a_warden_that_is_killed_takes_its_zygote_with_it[user]"
+_WARDEN_ENDS = f"{_CONFINED}a_warden_that_is_killed_takes_its_zygote_with_it_and_the_host_the_rest[user]"
 
 
 def _wall(id_: str, file: str, find: str, put: str, *tests: str) -> Removal:
@@ -31,6 +31,7 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-2", "inside/confined.py", "    limits.close_all_except(kept)\n", "", _USER),
     _wall("SBX-3", "inside/confined.py", "    seccomp.install(confined_filters(layout.landlock_version).stage_a)\n", "", _USER),
     _wall("SBX-3", "inside/confined.py", "    seccomp.install(confined_filters(layout.landlock_version).stage_b)\n", "", _USER),
+    _wall("SBX-9", "inside/forkserver.py", "        end_descendants()\n", "", _WARDEN_ENDS),
     _wall("SBX-6", "kernel/allowlist_confined.py", "        *WITHOUT_MOUNTS,\n", "", _USER),
     _wall("SBX-6", "kernel/allowlist_confined.py", "        *WITHOUT_PIDS,\n", "", _USER),
     _wall("SBX-6", "kernel/allowlist_confined.py", "        *(WITHOUT_TRUNCATE if version < TRUNCATE_SINCE else ()),\n", "", _OLD),

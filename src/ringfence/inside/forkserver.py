@@ -19,7 +19,7 @@ from typing import NoReturn
 import pydantic
 
 from ringfence.inside import grants, warden
-from ringfence.inside.confined import filters_of
+from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order, read_order
 from ringfence.inside.serve import rehearse
@@ -52,6 +52,9 @@ def serve(control: socket.socket) -> NoReturn:
     obstacle = rehearsal.end()
     # What has only run out is no reason to hold calls by less: the jail is asked for in full, and refused if need be.
     lacking = obstacle.why if obstacle is not None and not obstacle.passes else None
+    if lacking is not None:
+        # Whatever a warden that somebody killed leaves behind comes here, and ends with this process.
+        namespaces.adopt_orphans()
     # The kernel reaps what dies here; nobody waits for a warden's status.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     life, life_held = os.pipe()
@@ -59,11 +62,19 @@ def serve(control: socket.socket) -> NoReturn:
     while True:
         packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
         if not packet:
-            os._exit(0)
+            _end(lacking)
         answer = _obey(json.loads(packet), descriptors=descriptors, life=life, life_held=life_held)
         for descriptor in descriptors:
             os.close(descriptor)
         control.send(json.dumps(answer).encode())
+
+
+def _end(lacking: str | None) -> NoReturn:
+    """A jail of namespaces hears of this end by itself; without them, everything below is ended first."""
+    if lacking is not None:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        end_descendants()
+    os._exit(0)
 
 
 def _warm_up() -> None:

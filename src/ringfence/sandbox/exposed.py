@@ -10,11 +10,15 @@ which runs as a user that owns nothing, has no way to it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
 
+from ringfence.sandbox.groups import born
+
 _LISTED_BY_NOBODY = 0o711
+_NAME = re.compile(r"ringfence-sources-(?P<pid>\d+)-(?P<born>\d+)-\w+")
 
 
 class Exposed:
@@ -26,7 +30,9 @@ class Exposed:
     def folder(self, kept: Path, *, digest: str) -> Path:
         """Where this source can be read by every user who knows the name."""
         if self._base is None:
-            self._base = Path(tempfile.mkdtemp(prefix="ringfence-sources-"))
+            sweep_sources()
+            prefix = f"ringfence-sources-{os.getpid()}-{born(os.getpid())}-"
+            self._base = Path(tempfile.mkdtemp(prefix=prefix))
             self._base.chmod(_LISTED_BY_NOBODY)
         place = self._base / digest.rpartition(":")[2]
         if not place.exists():
@@ -36,8 +42,21 @@ class Exposed:
     def close(self) -> None:
         if self._base is None:
             return
-        # Kept sources are read-only folders, and so are their copies.
-        for inner, _, _ in os.walk(self._base):
-            os.chmod(inner, 0o700)
-        shutil.rmtree(self._base)
+        _remove(self._base)
         self._base = None
+
+
+def sweep_sources() -> None:
+    """Remove what hosts of this user left that were killed before they could."""
+    for folder in Path(tempfile.gettempdir()).glob("ringfence-sources-*"):
+        name = _NAME.fullmatch(folder.name)
+        ours = not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
+        if name is not None and ours and born(int(name["pid"])) != name["born"]:
+            _remove(folder)
+
+
+def _remove(base: Path) -> None:
+    # Kept sources are read-only folders, and so are their copies.
+    for inner, _, _ in os.walk(base):
+        os.chmod(inner, 0o700)
+    shutil.rmtree(base)

@@ -27,10 +27,10 @@ _NAME = re.compile(r"ringfence-(?P<pid>\d+)-(?P<born>\d+)-\d+")
 
 def _own_prefix() -> str:
     """Names the host by its pid and by when it was born, since a pid is used again."""
-    return f"ringfence-{os.getpid()}-{_born(os.getpid())}-"
+    return f"ringfence-{os.getpid()}-{born(os.getpid())}-"
 
 
-def _born(pid: int) -> str | None:
+def born(pid: int) -> str | None:
     """When a process began, in the kernel's ticks; None where there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as table:
@@ -44,7 +44,7 @@ def sweep(hierarchy: cgroups.Hierarchy) -> None:
     for base in hierarchy.folders.values():
         for folder in base.glob("ringfence-*"):
             name = _NAME.fullmatch(folder.name)
-            if name is not None and _born(int(name["pid"])) != name["born"]:
+            if name is not None and born(int(name["pid"])) != name["born"]:
                 with suppress(OSError):  # somebody still dies in it, or another host was first
                     folder.rmdir()
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +23,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 LAUNCHER = ROOT / "tests" / "attack" / "launcher.py"
 SECONDS = 90
+SECONDS_TO_END = 20
 # Root's jails run as users of their own, and an ordinary user has no way to a private home: both need this one.
 PYTHON = "/usr/bin/python3"
 
@@ -85,38 +88,47 @@ def test_tools_run_confined_where_there_are_no_namespaces(who: Who, landlock: in
     assert process["uid"] != 0
 
 
-@pytest.mark.parametrize("who", ["root", "user"])
-def test_a_host_that_is_killed_takes_every_confined_process_with_it(who: Who) -> None:
-    host = subprocess.Popen(
-        command("wait", landlock=7), env=environment(), cwd="/", stdout=subprocess.PIPE, text=True, **as_whom(who)
-    )
+@contextmanager
+def waiting_host(who: Who) -> Generator[tuple[subprocess.Popen[str], list[int]]]:
+    """A host that stands still, and who lives below it; whatever a test finds out, nobody of them stays."""
+    words = command("wait", landlock=7)
+    host = subprocess.Popen(words, env=environment(), cwd="/", stdout=subprocess.PIPE, text=True, **as_whom(who))
     assert host.stdout is not None
-    born = json.loads(host.stdout.readline())
-    assert len(born) >= 5
-    assert all(os.path.exists(f"/proc/{pid}") for pid in born)
-    host.kill()
-    host.wait()
-    host.stdout.close()
-    until = time.monotonic() + SECONDS
-    while alive := [pid for pid in born if _runs(pid)]:
+    born: list[int] = []
+    try:
+        born += json.loads(host.stdout.readline())
+        yield host, born
+    finally:
+        host.kill()
+        host.wait()
+        host.stdout.close()
+        for pid in filter(_runs, born):
+            os.kill(pid, signal.SIGKILL)
+
+
+def assert_ended(pids: list[int]) -> None:
+    until = time.monotonic() + SECONDS_TO_END
+    while alive := [pid for pid in pids if _runs(pid)]:
         assert time.monotonic() < until, alive
 
 
 @pytest.mark.parametrize("who", ["root", "user"])
-def test_a_warden_that_is_killed_takes_its_zygote_with_it(who: Who) -> None:
-    host = subprocess.Popen(
-        command("wait", landlock=7), env=environment(), cwd="/", stdout=subprocess.PIPE, text=True, **as_whom(who)
-    )
-    assert host.stdout is not None
-    born = json.loads(host.stdout.readline())
-    zygote, warden = born[-2:]
-    os.kill(warden, signal.SIGKILL)
-    until = time.monotonic() + SECONDS
-    while _runs(zygote):
-        assert time.monotonic() < until
-    host.kill()
-    host.wait()
-    host.stdout.close()
+def test_a_host_that_is_killed_takes_every_confined_process_with_it(who: Who) -> None:
+    with waiting_host(who) as (host, born):
+        assert len(born) >= 5
+        assert all(map(_runs, born))
+        host.kill()
+        assert_ended(born)
+
+
+@pytest.mark.parametrize("who", ["root", "user"])
+def test_a_warden_that_is_killed_takes_its_zygote_with_it_and_the_host_the_rest(who: Who) -> None:
+    with waiting_host(who) as (host, born):
+        zygote, warden = born[-2:]
+        os.kill(warden, signal.SIGKILL)
+        assert_ended([zygote, warden])
+        host.kill()
+        assert_ended(born)
 
 
 @pytest.mark.parametrize("who", ["root", "user"])

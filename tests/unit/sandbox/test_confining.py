@@ -114,6 +114,24 @@ def test_an_exposed_source_can_be_read_by_all_who_know_its_name_and_is_gone_afte
     assert not place.parent.exists()
 
 
+@pytest.mark.req("SBX-9")
+def test_what_a_killed_host_left_exposed_is_swept_and_a_living_ones_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead, foreign = tmp_path / "ringfence-sources-1-99999999999-abc", tmp_path / "ringfence-sources-notes"
+    dead.mkdir()
+    foreign.mkdir()
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    living, other = Exposed(), Exposed()
+    place = living.folder(kept, digest="sha256:abc")
+    other.folder(kept, digest="sha256:abc")
+    assert [dead.exists(), foreign.exists(), place.exists()] == [False, True, True]
+    living.close()
+    other.close()
+
+
 def test_the_tasks_of_a_user_are_counted_with_their_threads() -> None:
     assert Tasks(0).count() >= 1
     assert Tasks(3_999_999_999).count() == 0
