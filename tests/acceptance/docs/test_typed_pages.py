@@ -41,3 +41,17 @@ def test_the_commands_of_a_page_end_as_it_says(page: str, tmp_path: Path) -> Non
             words = [grant["id"] if word == "GRANT" else word for word in words]  # noqa: PLW2901
         done = typed(*words, cwd=shop)
         assert (words, done.code) == (words, expected), f"{done.out}\n{done.err}"
+
+
+@pytest.mark.req("SEC-1", "OPS-1")
+def test_the_commands_of_the_page_about_secrets_end_as_it_says(tmp_path: Path) -> None:
+    assert typed("init", "shop", cwd=tmp_path).code == 0
+    shop = tmp_path / "shop"
+    with (shop / "ringfence.yaml").open("a", encoding="utf-8") as config:
+        config.write("\nsecrets: {SHOP_KEY: {file: shop.key}}\n")
+    lines = commands("secrets.md")
+    assert len(lines) > 5
+    for words, expected in lines:
+        done = typed(*words, cwd=shop, stdin="zebra-orchid-41-lantern\n")
+        assert (words, done.code) == (words, expected), f"{done.out}\n{done.err}"
+        assert "zebra" not in done.out + done.err
