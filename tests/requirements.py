@@ -109,7 +109,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _later("SBX-11", _SBX, "writes can be staged and applied only when the call completes", "planned for a later release"),
     _later("SBX-12", _SBX, "an undeclared access can become a question to a person", "planned for a later release"),
     _live("NET-1", _NET, "the jail has no route, and the edge makes every connection on behalf of one call", partly="the confined posture"),
-    _live("NET-2", _NET, "common network libraries work in the jail without changes", partly="the confined posture"),
+    _live("NET-2", _NET, "common network libraries work in the jail without changes", partly="git, which starts other binaries to speak HTTPS; the confined posture"),
     _live("NET-3", _NET, "one matcher reads host patterns everywhere: exact names, true sub-domains, stated ports, and nothing as broad as a public suffix"),
     _live("NET-4", _NET, "metadata, link-local, private and loopback addresses stay closed in every spelling and at every hop"),
     _live("NET-5", _NET, "every way out is named mediated, inspected or opaque, and read-only is held on the wire", partly="placing secrets on the wire"),

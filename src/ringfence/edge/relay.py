@@ -66,7 +66,9 @@ async def carry(source: socket.socket, sink: socket.socket, *, tally: Tally, pip
             break
         tally(count)
         await send_all(sink, view[:count])
-        if count == _BUFFER and not await _splice(source, sink, tally=tally, pipes=pipes):
+        if count == _BUFFER:
+            while await _splice(source, sink, tally=tally, pipes=pipes):
+                await ready(source, "read")
             break
     with suppress(OSError):
         sink.shutdown(socket.SHUT_WR)
@@ -90,7 +92,7 @@ async def send_all(sink: socket.socket, content: bytes | memoryview) -> None:
 
 
 async def _splice(source: socket.socket, sink: socket.socket, *, tally: Tally, pipes: Pipes) -> bool:
-    """Move bytes for as long as many arrive at once; False at the end of the stream."""
+    """Move all bytes that are here; False at the end of the stream."""
     pipe = pipes.borrow()
     held = 0
     try:

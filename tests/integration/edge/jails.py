@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ringfence.agents.profile import Permits
 from ringfence.approvals.warrant import Warrant
-from ringfence.contract.capabilities import Network
+from ringfence.contract.capabilities import Network, Processes
 from ringfence.edge.edge import NetworkEdge
 from ringfence.execution.sandbox import Job, RawOutput
 from ringfence.sandbox.local import LocalProcessSandbox
@@ -17,7 +17,10 @@ from tests.integration.edge.world import World
 from tests.integration.sandbox.driver import Yard
 
 TOOLS = Path(__file__).parent / "tools"
-PERMITS = Permits(network=Network.permit("api.example.com", "api.example.com:7000", "db.example.com:5432"))
+PERMITS = Permits(
+    network=Network.permit("api.example.com", "api.example.com:7000", "db.example.com:5432"),
+    processes=Processes("curl"),
+)
 
 
 @dataclass(kw_only=True)

@@ -47,6 +47,14 @@ async def test_an_awaited_library_works_in_a_jail_as_it_is(yard: EdgeYard) -> No
     assert (gave, raw.effects.network is not None) == ("hello", True)
 
 
+@pytest.mark.req("NET-2")
+async def test_curl_reaches_the_listed_host_and_no_other(yard: EdgeYard, places: Places) -> None:
+    gave, raw = await yard.reach("with_curl", url=f"https://{API}/curl")
+    assert (gave[:2], raw.effects.network is not None) == (["0", "hello"], True), gave
+    other, _ = await yard.reach("with_curl", url=f"https://{OTHER}/")
+    assert (other[0] != "0", places.unlisted.connections, places.world.asked) == (True, 0, [API])
+
+
 @pytest.mark.req("NET-5", "CON-12")
 async def test_the_client_of_the_context_works_blocking_and_awaited(yard: EdgeYard, places: Places) -> None:
     asked, _ = await yard.reach("ask", url=f"https://{API}/asked")

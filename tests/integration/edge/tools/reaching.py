@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ringfence import Context, Network, tool
+from ringfence import Context, Network, Processes, tool
 
 Url = Annotated[str, Field(max_length=500)]
 
@@ -136,6 +136,13 @@ def look() -> dict[str, str]:
         except OSError as failure:
             seen[path] = type(failure).__name__
     return seen
+
+
+@tool(safety="read", needs=[Network("api.example.com"), Processes("curl")])
+def with_curl(ctx: Context, url: Url) -> list[str]:
+    """Read a page with curl."""
+    done = ctx.processes.run(["curl", "-sS", "--max-time", "8", url])
+    return [str(done.code), done.stdout.decode(), done.stderr.decode()]
 
 
 @tool(safety="read")
