@@ -10,6 +10,8 @@ import json
 import os
 import socket
 import sys
+from typing import Any
+from typing import Any
 
 from ringfence.inside.ways import open_ways
 from ringfence.kernel import mounts
@@ -21,11 +23,12 @@ _BIND = 0x1000
 
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
-    order = json.loads(sys.argv[2])
+    order: dict[str, Any] = json.loads(sys.argv[2])
+    files: dict[str, str] = order["files"]
     call("unshare", NEW_NETWORK | NEW_MOUNTS)
     mounts.make_private()
-    for path, text in order["files"].items():
-        place: str = os.path.join(order["folder"], os.path.basename(path))
+    for path, text in files.items():
+        place = os.path.join(str(order["folder"]), os.path.basename(path))
         with open(place, "w", encoding="utf-8") as file:
             file.write(text)
         call("mount", place.encode(), path.encode(), None, _BIND, None)

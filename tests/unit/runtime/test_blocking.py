@@ -72,7 +72,8 @@ def test_a_twin_takes_the_same_parameters_and_gives_nothing_to_await(original: t
 async def test_every_handle_on_an_open_runtime_has_its_twin(tmp_path: Path) -> None:
     async with open_house(config(tmp_path)) as house:
         twin = blocking(house.runtime)
-        handles = {name: TWINS.get(type(vars(house.runtime)[name])) for name in public(house.runtime) - ITS_OWN}
+        held: dict[str, Any] = vars(house.runtime)
+        handles = {name: TWINS.get(held[name].__class__) for name in public(house.runtime) - ITS_OWN}
         assert [name for name, kind in handles.items() if kind is None] == [], "give it a twin, and name it in `TWINS`"
         assert {name: vars(twin)[name].__class__ for name in public(twin)} == handles
         with pytest.raises(Misuse, match="own event loop"):
