@@ -11,7 +11,6 @@ import os
 import socket
 import sys
 from typing import Any
-from typing import Any
 
 from ringfence.inside.ways import open_ways
 from ringfence.kernel import mounts
