@@ -19,6 +19,7 @@ from tests.architecture import (
     removals_pins,
     removals_power,
     removals_reading,
+    removals_secrets,
     removals_text,
 )
 
@@ -328,6 +329,7 @@ _TABLES = (
     removals_files.ROWS,
     removals_text.ROWS,
     removals_reading.ROWS,
+    removals_secrets.ROWS,
 )
 
 REMOVALS = _SPINE_GUARDS + tuple(
