@@ -13,6 +13,7 @@ from ringfence.agents.view import ToolView
 from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.approvals import Approvals
 from ringfence.runtime.audit import Audit
+from ringfence.runtime.calls import Calls
 from ringfence.runtime.freezes import StopButton
 from ringfence.runtime.grants import StandingGrants
 from ringfence.runtime.pins import PinDesk
@@ -90,6 +91,14 @@ class BlockingPins(Twin[PinDesk]):
     accept = waits(PinDesk.accept)
 
 
+class BlockingCalls(Twin[Calls]):
+    """Calls on record, listed and settled blockingly."""
+
+    list = waits(Calls.list)
+    settle = waits(Calls.settle)
+    cancel = waits(Calls.cancel)
+
+
 class BlockingRuntime(Twin[Runtime]):
     """A runtime whose calls block; a context manager that closes what it opened."""
 
@@ -101,6 +110,7 @@ class BlockingRuntime(Twin[Runtime]):
         self.grants = BlockingGrants(runtime.grants, loop=loop)
         self.freezes = BlockingStopButton(runtime.freezes, loop=loop)
         self.pins = BlockingPins(runtime.pins, loop=loop)
+        self.calls = BlockingCalls(runtime.calls, loop=loop)
 
     recorded = waits(Runtime.recorded)
     status = waits(Runtime.status)

@@ -17,12 +17,14 @@ from ringfence.runtime.audit import Audit
 from ringfence.runtime.blocking import (
     BlockingApprovals,
     BlockingAudit,
+    BlockingCalls,
     BlockingGrants,
     BlockingPins,
     BlockingRuntime,
     BlockingSession,
     BlockingStopButton,
 )
+from ringfence.runtime.calls import Calls
 from ringfence.runtime.freezes import StopButton
 from ringfence.runtime.grants import StandingGrants
 from ringfence.runtime.pins import PinDesk
@@ -41,6 +43,7 @@ TWINS: dict[type[Any], type[Twin[Any]]] = {
     StandingGrants: BlockingGrants,
     StopButton: BlockingStopButton,
     PinDesk: BlockingPins,
+    Calls: BlockingCalls,
 }
 ITS_OWN = {"loop"}
 ADDED = {"close"}
