@@ -34,13 +34,13 @@ async def yard(places: Places) -> AsyncIterator[EdgeYard]:
         await opened.close()
 
 
-async def _control(places: Places) -> None:
+async def assert_arrives(places: Places) -> None:
     """The same program, the same way, and the host that is listed: it arrives."""
     ran = await run_client(places.world, "talk", API, 80, HELLO, network=Network(API))
     assert ran.gave.startswith("HTTP/1.1 200 OK")
 
 
-def _silent(places: Places, ran: Ran) -> None:
+def assert_silent(places: Places, ran: Ran) -> None:
     assert (places.unlisted.connections, bytes(places.unlisted.heard), places.world.dialled) == (0, b"", [])
     assert set(ran.codes) == {"host_not_allowed"}
 
@@ -63,18 +63,18 @@ async def test_line_031_032_033_034_038_no_other_place_is_dialled(
     dialled = [(host, port) for host in hosts for port in (80, 443)]
     ran = await run_client(places.world, "dial_all", dialled, network=network)
     assert [outcome for outcome in ran.gave if outcome.startswith("heard H")] == []
-    _silent(places, ran)
-    await _control(places)
+    assert_silent(places, ran)
+    await assert_arrives(places)
 
 
 @pytest.mark.req("NET-4")
 @pytest.mark.parametrize("address", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "fd00::1", "64:ff9b::1", "2002::1"])
 async def test_line_035_a_listed_name_at_a_closed_address_is_not_dialled(places: Places, address: str) -> None:
-    await _control(places)
+    await assert_arrives(places)
     places.world.dialled.clear()
     places.world.names[API] = [address]
     ran = await run_client(places.world, "talk", API, 80, HELLO, network=Network(API))
-    _silent(places, ran)
+    assert_silent(places, ran)
 
 
 @pytest.mark.req("NET-4")
@@ -99,7 +99,7 @@ async def test_line_037_a_host_with_a_nul_or_a_user_is_no_request(places: Places
     raw = f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"
     ran = await run_client(places.world, "talk", API, 80, raw, network=Network(API))
     assert (bytes(places.plain.heard), ran.codes) == (b"", ["host_not_allowed"])
-    await _control(places)
+    await assert_arrives(places)
 
 
 @pytest.mark.req("NET-3")
@@ -107,7 +107,7 @@ async def test_line_039_a_list_without_hosts_lets_nothing_out(places: Places) ->
     ran = await run_client(places.world, "dial_all", [(API, 80), (OTHER_ADDRESS, 80)], network=Network())
     assert [outcome for outcome in ran.gave if outcome.startswith("heard")] == []
     assert places.world.dialled == []
-    await _control(places)
+    await assert_arrives(places)
 
 
 @pytest.mark.req("NET-4")
@@ -141,7 +141,7 @@ async def test_line_042_fronting_is_refused_where_the_edge_reads_and_flagged_whe
 async def test_line_043_no_other_port_of_a_listed_host(places: Places) -> None:
     ran = await run_client(places.world, "dial_all", [(API, port) for port in (22, 25, 6379)], network=Network(API))
     assert (ran.gave, places.world.dialled) == (["ConnectionRefusedError"] * 3, [])
-    await _control(places)
+    await assert_arrives(places)
 
 
 @pytest.mark.req("NET-4")
@@ -186,7 +186,7 @@ async def test_line_057_a_proxy_of_the_tools_choice_is_an_address_like_any_other
     tunnel = f"CONNECT {OTHER}:443 HTTP/1.1\r\nHost: {OTHER}:443\r\n\r\n"
     ran = await run_client(places.world, "talk", API, 80, tunnel, network=Network(API))
     assert (bytes(places.plain.heard), ran.codes) == (b"", ["host_not_allowed"])
-    await _control(places)
+    await assert_arrives(places)
 
 
 @pytest.mark.req("NET-1")
