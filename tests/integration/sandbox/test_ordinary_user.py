@@ -33,3 +33,12 @@ def test_an_ordinary_user_gets_the_full_posture(ordinary_user_python: Callable[.
     assert (process["seccomp"], process["no_new_privileges"], process["pids"][-1]) == (2, 1, 1)
     assert surroundings["processes"] == ["1"]
     assert surroundings["ids"] == ["1", "0", "1000", "1000", "[]"]
+
+
+@pytest.mark.req("NET-1")
+def test_an_ordinary_users_tools_have_a_network_in_which_every_address_leads_to_the_edge(
+    ordinary_user_python: Callable[..., str],
+) -> None:
+    told = json.loads(ordinary_user_python("as_ordinary_user_network.py"))
+    expected = [[address, {"dialled": [address]}] for address in ("::ffff:198.18.0.2", "::ffff:127.0.0.1", "::1")]
+    assert told == {"uid": NOBODY, "told": expected}
