@@ -1,4 +1,4 @@
-"""What keeps a tool from the launcher's secrets (lines 97 to 107); 104 and 105 need a tool that was granted one."""
+"""What keeps a tool from the launcher's secrets (lines 97 to 107); 104 and 105 are in `test_secrets.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every line of the list of attacks that is about contracts, votes, files and power has a test with its number."""
+"""Every line of the attacks that is about contracts, votes, files, power and secrets has a test with its number."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import pytest
 from tests.architecture.marks import held_under
 
 LINES = {
+    104: "a secret in arguments, environment, trail or errors",
+    105: "a tool says its secret",
+    130: "an error that holds a secret, or has no end",
     135: "a contract changes after it was listed or approved",
     136: "a rename, a swap or a shadow dodges a pin",
     137: "a name made to be mistaken for another",
@@ -25,6 +28,7 @@ LINES = {
     153: "a rejected call is tried again",
     157: "a config file means something else than it shows",
     158: "somebody edits the store",
+    166: "a placeholder where it does not belong",
     170: "calls go on although they are frozen",
 }
 

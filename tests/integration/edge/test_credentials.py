@@ -7,6 +7,7 @@ import base64
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -245,7 +246,8 @@ async def test_no_process_of_a_jail_holds_the_value_while_it_is_used(yard: Vault
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             far.heard += await reader.readuntil(b"\r\n\r\n")
             for pid in descendants():
-                seen[pid] = memory(pid)
+                with suppress(ProcessLookupError, FileNotFoundError):  # a spare that ended meanwhile
+                    seen[pid] = memory(pid)
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             await writer.drain()
 
