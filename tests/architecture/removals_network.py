@@ -15,6 +15,7 @@ _TLS = "tests/integration/edge/test_tls.py::test_"
 _REQUESTS = "tests/integration/edge/test_requests.py::test_"
 _MEDIATED = "tests/integration/edge/test_mediated.py::test_"
 _REACH = "tests/integration/edge/test_reach.py::test_"
+_WAYS = "tests/integration/edge/test_ways.py::test_"
 _JAILS = "tests/integration/edge/test_jails.py::test_"
 
 ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
@@ -192,5 +193,33 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         "    if warrant is None or warrant.invocation_id != job.invocation_id:",
         "    if warrant is None:",
         (f"{_JAILS}write_egress_opens_only_with_the_calls_own_warrant",),
+    ),
+    (
+        "NET-1",
+        "sandbox/outlet.py",
+        "cookies <= self._had or ",
+        "",
+        (f"{_WAYS}ways_of_a_fresh_network_are_admitted_once",),
+    ),
+    (
+        "NET-1",
+        "sandbox/outlet.py",
+        " or cookies == {_own_cookie()}:",
+        ":",
+        (f"{_WAYS}sockets_of_the_hosts_own_network_are_refused",),
+    ),
+    (
+        "NET-1",
+        "sandbox/outlet.py",
+        "        if wrong or not _resolves(descriptors[-1]):",
+        "        if False:",
+        (f"{_WAYS}other_listeners_than_were_asked_for_are_refused",),
+    ),
+    (
+        "NET-1",
+        "sandbox/outlet.py",
+        '_network(each) != seen.namespaces["net"]',
+        "False",
+        (f"{_WAYS}ways_into_another_network_than_the_processs_are_refused",),
     ),
 )

@@ -69,7 +69,7 @@ async def main() -> None:
         job = yard.job("dial", {"address": address})
         warrant = Warrant(invocation_id=job.invocation_id, basis="allowed", approval_id=None, digest="")
         raw = await yard.sandbox.run(replace(job, warrant=warrant))
-        told.append(raw.fault.message if raw.fault else [json.loads(raw.reply), raw.effects.network])
+        told.append(raw.fault.message if raw.fault else [json.loads(raw.reply or b""), raw.effects.network])
     await yard.close()
     print(json.dumps({"uid": os.getuid(), "told": told}))
 

@@ -1,0 +1,86 @@
+"""Ways out that a spare hands over are believed only where they lead into a fresh network of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ringfence.errors import CallRefused
+from ringfence.inside.ways import open_ways
+from ringfence.kernel.namespaces import NEW_NETWORK
+from ringfence.kernel.status import read_status
+from ringfence.kernel.syscalls import call
+from ringfence.sandbox.outlet import Networks
+from ringfence.sandbox.posture import Sighting
+
+pytestmark = pytest.mark.req("NET-1")
+
+PORTS = (80, 443)
+
+
+def in_a_network_of_its_own(work: Callable[[], Sequence[int]]) -> tuple[list[int], Sighting]:
+    """Descriptors made by a thread that alone is in a fresh network, and what the host sees of that."""
+
+    def made() -> tuple[list[int], str]:
+        call("unshare", NEW_NETWORK)
+        return list(work()), os.readlink("/proc/thread-self/ns/net")
+
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        descriptors, network = threads.submit(made).result()
+    seen = Sighting(pid=1, status=read_status(os.getpid()), namespaces={"net": network}, uid_map="")
+    return descriptors, seen
+
+
+def is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def assert_refused(networks: Networks, descriptors: Sequence[int], seen: Sighting) -> None:
+    with pytest.raises(CallRefused) as refused:
+        networks.admit(descriptors, seen=seen)
+    assert refused.value.code == "posture_insufficient"
+    assert [descriptor for descriptor in descriptors if is_open(descriptor)] == []
+
+
+def test_ways_of_a_fresh_network_are_admitted_once() -> None:
+    descriptors, seen = in_a_network_of_its_own(lambda: open_ways(PORTS))
+    networks = Networks(PORTS)
+    again = [os.dup(descriptor) for descriptor in descriptors]
+    networks.admit(descriptors, seen=seen).close()
+    assert_refused(networks, again, seen)
+
+
+def test_sockets_of_the_hosts_own_network_are_refused() -> None:
+    """The host is a thread here, in whose network everything else about them is right."""
+    unseen = Sighting(pid=1, status=read_status(os.getpid()), namespaces={}, uid_map="")
+
+    def as_host() -> Sequence[int]:
+        assert_refused(Networks(PORTS), open_ways(PORTS), unseen)
+        return ()
+
+    assert in_a_network_of_its_own(as_host)[0] == []
+
+
+def test_ways_into_another_network_than_the_processs_are_refused() -> None:
+    descriptors, _ = in_a_network_of_its_own(lambda: open_ways(PORTS))
+    _, another = in_a_network_of_its_own(list)
+    assert_refused(Networks(PORTS), descriptors, another)
+
+
+@pytest.mark.parametrize("ports", [(80,), (80, 443, 8080), (80, 8443), ()])
+def test_other_listeners_than_were_asked_for_are_refused(ports: tuple[int, ...]) -> None:
+    descriptors, seen = in_a_network_of_its_own(lambda: open_ways(ports))
+    assert_refused(Networks(PORTS), descriptors, seen)
+
+
+def test_a_jail_without_a_way_out_takes_no_descriptor_at_all() -> None:
+    descriptors, seen = in_a_network_of_its_own(lambda: open_ways(PORTS))
+    assert_refused(Networks(()), descriptors, seen)
+    assert Networks(()).admit([], seen=seen).take() is None
