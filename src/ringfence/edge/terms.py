@@ -24,7 +24,7 @@ class Bounds:
 
     open_connections: int = 256
     connections: int = 10_000
-    questions: int = 1_000
+    questions: int = 50_000
     bytes_out: int = 1 << 30
     bytes_in: int = 1 << 30
     connect_seconds: float = 10.0

@@ -272,3 +272,13 @@ def by_the_client(method: str, url: str, options: dict[str, Any]) -> dict[str, A
         "url": response.url,
         "headers": dict(response.headers),
     }
+
+
+def one_after_another(host: str, port: int, count: int) -> int:
+    """New connections, each answered and closed."""
+    answered = 0
+    for _ in range(count):
+        with socket.create_connection((host, port), timeout=10) as made:
+            made.sendall(b"ping")
+            answered += made.recv(4) == b"pong"
+    return answered

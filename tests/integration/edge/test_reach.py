@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+
 import pytest
 
 from ringfence.contract.capabilities import Network
@@ -172,3 +175,24 @@ async def test_what_went_through_is_counted_to_the_byte(places: Places) -> None:
     assert ran.effects["hosts"] == [
         {"host": API, "port": 7000, "way": "opaque", "connections": 1, "requests": 0, "bytes_out": 8, "bytes_in": 5}
     ]
+
+
+def _held() -> tuple[int, int]:
+    """This process's resident pages, which are the edge's here, and its open descriptors."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]), len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.long
+@pytest.mark.req("NET-1")
+async def test_ten_thousand_connections_leave_nothing_in_the_edge(places: Places) -> None:
+    network, many = Network(f"{API}:7000"), Bounds(connections=20_000)
+    async with places.world.server(hearing_server(answers=[b"pong"]), at=[(API_ADDRESS, 7000)]):
+        await run_client(places.world, "one_after_another", API, 7000, 2_000, network=network, bounds=many)
+        pages, descriptors = _held()
+        ran = await run_client(places.world, "one_after_another", API, 7000, 10_000, network=network, bounds=many)
+        gc.collect()
+        places.world.dialled.clear()
+        pages_after, descriptors_after = _held()
+    assert (ran.gave, descriptors_after - descriptors) == (10_000, 0)
+    assert (pages_after - pages) * 4096 < 16 << 20
