@@ -30,10 +30,12 @@ _SHARED_AFTER = re.compile(rb"[A-Za-z0-9+/_-]?={0,2}")
 class Scrubber:
     """Knows some values for good; a new value makes a new scrubber. `hits` says where in some bytes they stand."""
 
-    __slots__ = ("hits",)
+    __slots__ = ("hits", "knows_any")
 
     def __init__(self, values: Iterable[tuple[str, str]]) -> None:
-        self.hits: Callable[[bytes], Hits] = _finder(sorted(set(values)))
+        known = sorted(set(values))
+        self.knows_any = bool(known)
+        self.hits: Callable[[bytes], Hits] = _finder(known)
 
     def __repr__(self) -> str:
         return "Scrubber()"
@@ -54,6 +56,8 @@ class Scrubber:
 
     def scrubbed_json(self, value: Any, *, found: Counter[str] | None = None) -> Any:
         """Every text in a JSON value, keys and all; a number that is a value becomes text."""
+        if not self.knows_any:
+            return value
         if isinstance(value, str):
             return self.scrubbed(value, found=found)
         if _is_mapping(value):
