@@ -44,8 +44,8 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "SBX-3",
         "sandbox/blueprint.py",
-        "{**environment, **ENVIRONMENT}",
-        "{**ENVIRONMENT, **environment}",
+        "{**environment, **ENVIRONMENT, **search_path(programs)}",
+        "{**ENVIRONMENT, **search_path(programs), **environment}",
         (f"{_BLUEPRINT}a_configured_variable_cannot_replace_one_of_the_jail_s",),
     ),
     (
@@ -58,7 +58,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "SBX-6",
         "sandbox/posture.py",
-        "    problems += _shared(seen, other=zygote.namespaces, kinds=_OF_A_CALL)\n",
+        "    problems += _shared(seen, other=zygote.namespaces, kinds=own)\n",
         "",
         (f"{_POSTURE}a_namespace_shared_with_the_zygote_refuses_a_spare",),
     ),

@@ -48,7 +48,7 @@ HOSTILE = {
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "state").mkdir(mode=0o700)
     key = tmp_path / "state" / "key"
-    key.write_text("secret")
+    key.write_text("a secret of some length")
     key.chmod(0o600)
     (tmp_path / "ringfence.yaml").write_text(PLAIN)
     return tmp_path

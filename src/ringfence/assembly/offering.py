@@ -16,8 +16,8 @@ from pathlib import Path
 from ringfence.assembly.config import Config
 from ringfence.assembly.floor import floor_of
 from ringfence.assembly.folders import find_folders
+from ringfence.assembly.reaching import EdgeWhenNeeded
 from ringfence.contract.tool import Tool
-from ringfence.edge.edge import NetworkEdge
 from ringfence.execution.sandbox import DenyAllSandbox, Sandbox
 from ringfence.registry.pins import Offered
 from ringfence.sandbox.describe import Described, Describer, Home, home_of
@@ -77,7 +77,7 @@ async def open_sources(config: Config, *, dangerously_sandbox: Sandbox | None) -
     """The sandbox of this configuration; none runs anything unless the file says so."""
     snapshots = Snapshots(config.state)
     pool = Pool(snapshots, bounds=PoolBounds(spares=config.sandbox.spares))
-    edge = NetworkEdge()
+    edge = EdgeWhenNeeded()
     sandbox = dangerously_sandbox or _configured(config, pool, edge=edge)
     try:
         yield Sources(
@@ -89,7 +89,7 @@ async def open_sources(config: Config, *, dangerously_sandbox: Sandbox | None) -
         await edge.close()
 
 
-def _configured(config: Config, pool: Pool, *, edge: NetworkEdge) -> Sandbox:
+def _configured(config: Config, pool: Pool, *, edge: EdgeWhenNeeded) -> Sandbox:
     if config.sandbox.kind == "deny":
         return DenyAllSandbox()
     passed_on = {name: os.environ[name] for name in config.sandbox.env if name in os.environ}

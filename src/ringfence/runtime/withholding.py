@@ -15,6 +15,8 @@ from ringfence.runtime.case import Case
 from ringfence.sanitise.known import Scrubber
 
 _DEEPEST = 80
+# A wider number is no value of anybody's, and Python does not write it out.
+_WIDEST = 8_192
 
 
 def require_no_secret(case: Case, *, scrubber: Scrubber) -> None:
@@ -38,5 +40,5 @@ def _texts(value: Any, *, depth: int = 0) -> Iterator[str]:
         pairs: list[Any] = list(value.items()) if isinstance(value, dict) else list(value)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         for item in pairs:
             yield from _texts(item, depth=depth + 1)
-    elif isinstance(value, int | float):
+    elif isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= _WIDEST):
         yield str(value)
