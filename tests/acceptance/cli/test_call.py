@@ -66,11 +66,7 @@ def test_arguments_that_are_not_one_plain_json_object_are_misuse(typed: str, sho
 def test_a_tool_whose_needs_nothing_here_can_hold_is_refused_by_name(shop: Shop) -> None:
     shop.edit("tools.py", "import Context, Network, tool", "import Context, Network, Storage, tool")
     shop.edit("tools.py", '[Network("api.frankfurter.dev")]', '[Network("api.frankfurter.dev"), Storage(scope="tool")]')
-    shop.edit(
-        "ringfence.yaml",
-        "network: {allow: [api.frankfurter.dev]}",
-        "network: {allow: [api.frankfurter.dev]}\n    storage: [tool]",
-    )
+    assert shop.typed("pins", "accept", "exchange_rate", "--as", "bob").code == 0
     came = shop.typed("call", "ops", "exchange_rate", '{"currency": "USD"}', "--json")
     assert (came.code, came.document["code"]) == (4, "not_available")
     assert "exchange_rate" in came.document["message"]
