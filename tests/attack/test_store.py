@@ -30,8 +30,8 @@ STATEMENTS = {
     "be approved": "UPDATE approvals SET status = 'approved'",
     "run": "UPDATE invocations SET status = 'running' WHERE status = 'pending'",
     "not have run": "UPDATE invocations SET status = 'proposed' WHERE status = 'completed'",
-    "run without votes": "INSERT INTO warrants SELECT id, 'allowed', NULL, arguments_digest, '2030' FROM invocations"
-    " WHERE status = 'pending'",
+    "run without votes": "INSERT INTO warrants SELECT id, 'allowed', NULL, arguments_digest, '2030', NULL, NULL"
+    " FROM invocations WHERE status = 'pending'",
     "pin another contract": "UPDATE pins SET fingerprint = 'sha256:other'",
     "forget a pin": "DELETE FROM pins",
     "forget a vote": "DELETE FROM votes",

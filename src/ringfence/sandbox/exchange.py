@@ -210,6 +210,8 @@ class Exchange:
         self.spare.ends.close()
 
     def _tell(self, ended: Ended) -> None:
+        # A call that ended as it should lasted until its reply; any other until its process was gone.
+        over = self._replied if ended == "exiting" and self._replied else time.perf_counter()
         if not self.over.done():
             self.over.set_result(
                 Said(
@@ -220,6 +222,6 @@ class Exchange:
                     record=self._record,
                     measured=self._measured,
                     used=self._used,
-                    wall_seconds=(self._replied or time.perf_counter()) - self._started,
+                    wall_seconds=over - self._started,
                 )
             )

@@ -140,7 +140,7 @@ class Jail:
             theirs = (self._report_theirs.fileno(), self._control_theirs.fileno())
             await self._setting.server.bear(self._order, descriptors=(*theirs, *doors))
         self._let_theirs_go()
-        self._warden = Held(await self._hello)
+        self._warden = _held(await self._hello)
         zygote = await self._see_zygote(group)
         inside = await self._measure()
         fingerprints = await self._import()
@@ -317,6 +317,14 @@ class Jail:
     def _let_theirs_go(self) -> None:
         self._report_theirs.close()
         self._control_theirs.close()
+
+
+def _held(warden: int) -> Held:
+    """The warden, by a descriptor; it can be gone again before anybody takes hold of it."""
+    try:
+        return Held(warden)
+    except ProcessLookupError:
+        raise CallFailed("the jail is gone: it ended while it was built", code="protocol_error") from None
 
 
 Known = TypeVar("Known")
