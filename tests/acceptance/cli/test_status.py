@@ -136,7 +136,9 @@ def test_explain_lists_every_reason_and_the_strictest_decides(shop: Shop) -> Non
 @pytest.mark.req("POL-1", "CON-14")
 def test_explain_shows_what_the_call_would_be_granted(shop: Shop) -> None:
     explained = shop.json("explain", "ops", "exchange_rate", '{"currency": "USD"}')
-    assert explained["grant"] == [{"kind": "network", "hosts": ["api.frankfurter.dev"], "cidrs": [], "way": "inspected"}]
+    assert explained["grant"] == [
+        {"kind": "network", "hosts": ["api.frankfurter.dev"], "cidrs": [], "way": "inspected"}
+    ]
 
 
 @pytest.mark.req("POL-1")
