@@ -5,23 +5,25 @@ STAMP := $(VENV)/.setup-done
 PYTHON ?=
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: setup run test test-long check bench bench-text lock clean
+.PHONY: setup packages run test test-long check bench bench-text lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
 
-$(STAMP): requirements/dev.txt pyproject.toml scripts/debian_packages
+$(STAMP): requirements/dev.txt pyproject.toml
 	@PYTHON="$(PYTHON)" scripts/make_venv $(VENV)
-	@scripts/debian_packages
 	@touch $@
+
+packages:
+	@scripts/debian_packages
 
 run: setup
 	@$(BIN)/ringfence tour
 
-test: setup
+test: setup packages
 	$(BIN)/pytest -q -n auto -m 'not long' tests
 
-test-long: setup
+test-long: setup packages
 	$(BIN)/pytest -q -n auto tests
 
 check: setup
