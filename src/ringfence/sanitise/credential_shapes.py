@@ -11,7 +11,7 @@ PRIVATE_KEY = "private-key"
 
 FORMATS: tuple[Format, ...] = (
     # (id, what it opens, spelling, an example that is found, one that is not)
-    Format(PRIVATE_KEY, "signs and decrypts as its owner; taken away up to its last line", r"-----BEGIN[ A-Z0-9_-]{0,40}PRIVATE KEY(?: BLOCK)?-----", "-----BEGIN <u3> PRIVATE KEY-----\n<64>\n<40>=\n-----END <u3> PRIVATE KEY-----", "-----BEGIN <u3> PUBLIC KEY-----"),
+    Format(PRIVATE_KEY, "signs and decrypts as its owner; taken away up to its last line", r"-----BEGIN[ A-Z0-9_]{0,40}PRIVATE KEY(?: BLOCK)?-----", "-----BEGIN <u3> PRIVATE KEY-----\n<64>\n<40>=\n-----END <u3> PRIVATE KEY-----", "-----BEGIN <u3> PUBLIC KEY-----"),
     Format("putty-private-key", "signs in as its owner", r"\bPrivate-Lines: [0-9]{1,3}(?:\r?\n[A-Za-z0-9+/=]{1,64})+", "Private-Lines: 2\n<64>\n<20>=", "Private-Lines: none"),
     Format("json-web-token", "acts as its subject until it expires (RFC 7519)", r"\.ey[A-Za-z0-9_/\\-]{14,}\.(?:[A-Za-z0-9_/\\-]{10,}={0,2})?", "eyJ<17>.eyJ<17>.<43>", "eyJ.eyJ.", before=r"\bey[A-Za-z0-9_-]{14,}"),
     Format("json-web-token-encoded", "a signed token in a second layer of base64", r"\bZXlK[A-Za-z0-9+/]{60,}={0,2}", "ZXlK<90>=", "ZXlKabc"),

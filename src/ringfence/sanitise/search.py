@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from itertools import dropwhile
 from typing import Any, Literal, Protocol
 
 # Enough for the automaton of some hundred rows.
@@ -24,6 +25,7 @@ _TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]\\])+\]|\(\?[a-z-]*:|[)|]|(?:\{[0-9]+,?[0
 # So many characters of the first part that varies are looked at; more would not make a hit much rarer.
 _FEW = 8
 _OR = "|"
+_NO_WIDTH = ("^", r"\b", r"\B", r"\A")
 
 
 Case = Literal["told apart", "ignored"]
@@ -70,6 +72,15 @@ def without_counting(pattern: str) -> str:
 def openings(pattern: str) -> str:
     """How anything that the pattern matches begins: up to the first part of each alternative that varies in length."""
     return _opening(_TOKEN.findall(pattern)[::-1])[0]
+
+
+def can_begin(pattern: str, first: str) -> bool:
+    """Whether something that the pattern matches may begin with this character; in doubt it may."""
+    begins, *rest = dropwhile(_NO_WIDTH.__contains__, _TOKEN.findall(pattern))
+    is_optional = bool(rest) and rest[0].startswith(("?", "*", "{0"))
+    if is_optional or _OR in rest or begins.startswith("("):
+        return True
+    return re.fullmatch(begins, first, re.ASCII) is not None
 
 
 def _opening(tokens: list[str]) -> tuple[str, bool]:

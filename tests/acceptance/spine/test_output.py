@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,9 @@ async def test_the_error_text_of_a_tool_is_cleaned_and_cut(tmp_path: Path, code:
     outcome, events = await said(tmp_path, "echo", fault(message, code=code))
     assert isinstance(outcome, Failed)
     assert outcome.code == code
-    everything = json.dumps(outcome.as_dict(), ensure_ascii=False) + outcome.for_model() + json.dumps(events)
+    # What is sealed is drawn at random, and any short word stands in it now and then.
+    told = [re.sub(r"v1\.[0-9a-f]{16}\.[A-Za-z0-9+/=]+", "sealed", json.dumps(event)) for event in events]
+    everything = json.dumps(outcome.as_dict(), ensure_ascii=False) + outcome.for_model() + "".join(told)
     for hidden in ("\x1b", "u001b", "\u202e", "u202e", "\x00", "u0000", "evil"):
         assert hidden not in everything
     assert len(outcome.message) < 3_000

@@ -6,7 +6,7 @@ import pytest
 
 from ringfence.sanitise.credential_format import written_out
 from ringfence.sanitise.credentials import FORMATS
-from ringfence.sanitise.search import openings, search, without_counting
+from ringfence.sanitise.search import can_begin, openings, search, without_counting
 from ringfence.sanitise.signatures import SIGNATURES
 
 pytestmark = pytest.mark.req("SAN-4")
@@ -32,6 +32,34 @@ def test_an_opening_ends_where_length_begins_to_vary(pattern: str, opening: str)
 def test_every_example_is_found_by_the_opening_of_its_own_row(row: tuple[str, ...]) -> None:
     _, _, pattern, found, *_ = row
     assert list(search(openings(pattern)).finditer(written_out(found).encode()))
+
+
+@pytest.mark.parametrize("row", FORMATS, ids=[row.id for row in FORMATS])
+def test_every_example_begins_as_its_row_can(row: tuple[str, ...]) -> None:
+    _, _, pattern, found, *_ = row
+    text = written_out(found)
+    hits = [text[hit.start()] for hit in search(pattern).finditer(text.encode())]
+    assert hits
+    assert all(can_begin(pattern, first) for first in hits)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "first", "can"),
+    [
+        ("abc", "a", "it can"),
+        ("abc", "b", "it cannot"),
+        ("[ab]c", "b", "it can"),
+        ("[ab]c", "c", "it cannot"),
+        ("a?b", "b", "it can"),
+        ("a{0,3}b", "b", "it can"),
+        ("(?:a|b)c", "b", "it can"),
+        ("ab|cd", "c", "it can"),
+        (r"\bab", "a", "it can"),
+        (r"\.a", ".", "it can"),
+    ],
+)
+def test_a_pattern_is_left_out_only_where_it_cannot_begin(pattern: str, first: str, can: str) -> None:
+    assert can_begin(pattern, first) is (can == "it can")
 
 
 @pytest.mark.parametrize("row", SIGNATURES, ids=[row.id for row in SIGNATURES])
