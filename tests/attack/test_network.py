@@ -198,7 +198,7 @@ async def test_line_058_a_call_that_floods_the_edge_is_bounded_and_another_is_se
             run_client(places.world, "hold_connections", API, 7000, 30, network=network, bounds=few),
             run_client(places.world, "hold_connections", API, 7000, 5, network=network),
         )
-    assert (flood.gave, other.gave, other.codes) == (8, 5, [])
+    assert (flood.gave, flood.raised, other.gave, other.codes) == (8, None, 5, [])
 
 
 @pytest.mark.req("NET-1")

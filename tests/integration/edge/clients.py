@@ -207,9 +207,10 @@ def hold_connections(host: str, port: int, count: int) -> int:
     """Many at once; how many still answer when all are open."""
     held: list[socket.socket] = []
     for _ in range(count):
-        made = socket.create_connection((host, port), timeout=10)
-        held.append(made)
-        with suppress(OSError):
+        # One that is refused may be reset while it is made, or after.
+        with suppress(ConnectionError):
+            made = socket.create_connection((host, port), timeout=10)
+            held.append(made)
             made.sendall(b"ping")
     answered = 0
     for made in held:
