@@ -23,9 +23,9 @@ def nothing() -> int:
 
 
 @tool(safety="write", idempotency="optional")
-def nothing_written() -> int:
-    """Do nothing, as a tool that could change something."""
-    return 0
+def nothing_written(number: int) -> int:
+    """Do nothing, as a tool that could change something; a number of its own makes each call another call."""
+    return number
 
 
 @tool(safety="read")

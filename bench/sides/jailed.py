@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Coroutine, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,6 +73,7 @@ class Calls:
         at: Literal["reply", "sandbox", "caller", "tool"],
         idle: float,
         who: str = "bench",
+        numbered: bool = False,
     ) -> None:
         self.name = f"{tool} at {at}"
         self._world = world
@@ -79,6 +81,7 @@ class Calls:
         self._idle = idle
         self._at = at
         self._who = who
+        self._numbers = count() if numbered else None
 
     def times(self, calls: int) -> Sequence[int]:
         times: list[int] = self._world.wait(self._times(calls))
@@ -97,13 +100,17 @@ class Calls:
         _taken_at_sandbox.clear()
         _taken_by_reply.clear()
         before = time.perf_counter_ns()
-        outcome = await session.call(self._tool, {})
+        outcome = await session.call(self._tool, self._arguments())
         whole = time.perf_counter_ns() - before
         if not isinstance(outcome, Completed):
             raise RuntimeError(f"the bench's own call did not complete: {outcome}")
         if self._at == "tool":
             return int(outcome.output * 1e9)
         return {"reply": _taken_by_reply[-1], "sandbox": _taken_at_sandbox[-1], "caller": whole}[self._at]
+
+    def _arguments(self) -> dict[str, int]:
+        """The same write twice in one turn is one call with one recorded result; numbered ones all run."""
+        return {} if self._numbers is None else {"number": next(self._numbers)}
 
     async def _pace(self, seconds: float) -> Pace:
         before = time.perf_counter_ns()
@@ -114,7 +121,7 @@ class Calls:
     async def _until(self, end: int) -> int:
         calls = 0
         while time.perf_counter_ns() < end:
-            await self._world.bench.call(self._tool, {})
+            await self._world.bench.call(self._tool, self._arguments())
             calls += 1
         return calls
 
@@ -165,7 +172,7 @@ def main() -> None:
                 "whole": Calls(world, tool=read, at="sandbox", idle=IDLE_SECONDS),
                 "dry": Calls(world, tool=read, at="sandbox", idle=0),
                 "governed read": Calls(world, tool=read, at="caller", idle=IDLE_SECONDS),
-                "governed write": Calls(world, tool=write, at="caller", idle=IDLE_SECONDS),
+                "governed write": Calls(world, tool=write, at="caller", idle=IDLE_SECONDS, numbered=True),
                 "cold": Calls(world, tool=read, at="sandbox", idle=0, who="newcomers"),
                 "facts": Facts(),
                 **{name: Calls(world, tool=name, at="tool", idle=0) for name in ("compute", "allocate", "small_files")},
