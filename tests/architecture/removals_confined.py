@@ -29,17 +29,10 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "SBX-6",
-        "sandbox/confining.py",
-        '    if "processes" in kinds and not hierarchy.folders:\n',
+        "sandbox/enforceable.py",
+        "    if missing:\n",
         "    if False:\n",
-        (f"{_CONFINING}processes_need_something_that_ends_them_all",),
-    ),
-    (
-        "SBX-6",
-        "sandbox/confining.py",
-        "    if kinds:\n",
-        "    if False:\n",
-        (f"{_CONFINING}a_need_without_a_backend_in_this_posture_is_not_enforceable",),
+        (f"{_CONFINING}a_need_that_this_posture_does_not_hold_is_not_enforceable",),
     ),
     (
         "SBX-6",

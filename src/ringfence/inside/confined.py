@@ -15,34 +15,47 @@ import resource
 import select
 import signal
 import struct
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ringfence.inside.filters import Filters, filters
 from ringfence.inside.layout import Layout, Order, Rule
 from ringfence.kernel import allowlist_confined, landlock, limits, namespaces, seccomp
+from ringfence.kernel.allowlist import Row
 
 SPARE_FLAGS = allowlist_confined.SPARE_FLAGS
 ALLOWANCE = struct.Struct("!I")
 WARDEN_SIGNALS = frozenset({signal.SIGTERM, signal.SIGCHLD})
 
 
+# What a granted need adds to the tables of a jail without namespaces, by stage; a need that is not here adds nothing.
+ADDED: Mapping[str, tuple[Row, ...]] = {}
+ADDED_TO_MAKING: Mapping[str, tuple[Row, ...]] = {}
+
+
+def confined_filters(version: int, *, clients: tuple[str, ...] = ()) -> Filters:
+    """The filters of a confined jail at this Landlock version with these needs granted."""
+    return _compiled(version, tuple(client for client in clients if client in ADDED))
+
+
 @functools.cache
-def confined_filters(version: int) -> Filters:
-    """The filters of a confined jail at this Landlock version."""
+def _compiled(version: int, clients: tuple[str, ...]) -> Filters:
+    extra = tuple(row for client in clients for row in ADDED[client])
+    making = (*extra, *(row for client in clients for row in ADDED_TO_MAKING.get(client, ())))
     return Filters(
-        stage_a=seccomp.encode(seccomp.compile_table(allowlist_confined.stage_a(version))),
-        stage_b=seccomp.encode(seccomp.compile_table(allowlist_confined.stage_b(version))),
+        stage_a=seccomp.encode(seccomp.compile_table(allowlist_confined.stage_a(version, making))),
+        stage_b=seccomp.encode(seccomp.compile_table(allowlist_confined.stage_b(version, extra))),
     )
+
+
+def _filters(layout: Layout) -> Filters:
+    return confined_filters(layout.landlock_version, clients=layout.clients)
 
 
 def filters_of(layout: Layout) -> Filters:
     """The filters that hold in a jail of this layout, whatever its posture."""
-    return (
-        confined_filters(layout.landlock_version)
-        if layout.posture == "confined"
-        else filters(layout.binds, layout.clients)
-    )
+    return _filters(layout) if layout.posture == "confined" else filters(layout.binds, layout.clients)
 
 
 def build(order: Order, *, life: int) -> None:
@@ -82,7 +95,7 @@ def bind_zygote(layout: Layout, *, warden: int) -> None:
     limits.set_no_new_privileges()
     _restrict(layout)
     limits.drop_capabilities()
-    seccomp.install(confined_filters(layout.landlock_version).stage_a)
+    seccomp.install(_filters(layout).stage_a)
 
 
 def bind_spare(layout: Layout, *, warden: int, resources: limits.ResourceLimits, kept: tuple[int, ...]) -> None:
@@ -93,7 +106,7 @@ def bind_spare(layout: Layout, *, warden: int, resources: limits.ResourceLimits,
     _restrict(layout)
     limits.drop_capabilities()
     limits.close_all_except(kept)
-    seccomp.install(confined_filters(layout.landlock_version).stage_b)
+    seccomp.install(_filters(layout).stage_b)
 
 
 def with_allowance(layout: Layout, *, control: int) -> Layout:

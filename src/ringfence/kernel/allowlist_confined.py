@@ -1,7 +1,7 @@
 """The system calls of a jail without namespaces: the same table, minus what only a namespace or a mount made harmless.
 
-Takes: the Landlock version.  Gives: tables for `seccomp.compile_table`.  Never: allows a call that the full table
-does not; it only narrows.
+Takes: the Landlock version, and rows for what was granted.  Gives: tables for `seccomp.compile_table`.  Never: allows
+a call of its own that the full table does not; it only narrows.
 
 Below some Landlock versions more is taken away; `kernel.closures` says why for each right that such a version lacks.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+from collections.abc import Sequence
 
 from ringfence.kernel import allowlist, namespaces
 from ringfence.kernel.allowlist import Row
@@ -86,12 +87,12 @@ def narrowed(version: int) -> tuple[Row, ...]:
     )
 
 
-def stage_b(version: int) -> dict[int, Outcome]:
-    """What a tool may do while it serves a call."""
-    return allowlist.stage_b() | _by_number(version)
+def stage_b(version: int, extra: Sequence[Row] = ()) -> dict[int, Outcome]:
+    """What a tool may do while it serves a call; `extra` is for what was granted to it."""
+    return allowlist.stage_b() | _by_number(version) | _rows(extra)
 
 
-def stage_a(version: int) -> dict[int, Outcome]:
+def stage_a(version: int, extra: Sequence[Row] = ()) -> dict[int, Outcome]:
     """What a zygote may do: stage B, and making spares, which mount nothing and die with the warden."""
     table = allowlist.stage_a(clone_flags=SPARE_FLAGS, mount_flags=())
     del table[NUMBERS["mount"]]
@@ -99,8 +100,12 @@ def stage_a(version: int) -> dict[int, Outcome]:
     if not isinstance(prctl, ArgumentCheck):
         raise TypeError("stage A lets a zygote call prctl without a look at what for")
     table[NUMBERS["prctl"]] = ArgumentCheck(alternatives=(*prctl.alternatives, _DIES_WITH_ITS_PARENT))
-    return table | _by_number(version)
+    return table | _by_number(version) | _rows(extra)
 
 
 def _by_number(version: int) -> dict[int, Outcome]:
-    return {NUMBERS[row.name]: row.outcome for row in narrowed(version)}
+    return _rows(narrowed(version))
+
+
+def _rows(rows: Sequence[Row]) -> dict[int, Outcome]:
+    return {NUMBERS[row.name]: row.outcome for row in rows}

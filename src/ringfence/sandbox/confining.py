@@ -15,6 +15,7 @@ from ringfence.inside.confined import confined_filters
 from ringfence.inside.layout import Layout, Rule
 from ringfence.kernel import cgroups, landlock
 from ringfence.sandbox.blueprint import Blueprint
+from ringfence.sandbox.enforceable import require_enforceable
 
 PostureName = Literal["full", "confined"]
 
@@ -42,14 +43,14 @@ def fitted(
     if demands == "full":
         message = f"the posture `full` is required, and this machine has `confined` alone: {lacking}"
         raise CallRefused(message, code="posture_insufficient", remedy=_REMEDY)
-    _require_enforceable(kinds, hierarchy=hierarchy)
+    require_enforceable(kinds, layout=blueprint.layout, hierarchy=hierarchy)
     return confine(blueprint)
 
 
 def confine(blueprint: Blueprint) -> Blueprint:
     """The same without namespaces: what was mounted is a rule, and what only a mount could give is not there."""
     layout = blueprint.layout
-    filters = confined_filters(layout.landlock_version)
+    filters = confined_filters(layout.landlock_version, clients=layout.clients)
     stage_a, stage_b = filters.digests
     bounds = replace(layout.bounds, scratch_bytes=0, scratch_inodes=0)
     confined = replace(
@@ -71,13 +72,3 @@ def confine(blueprint: Blueprint) -> Blueprint:
 def _rules(layout: Layout) -> tuple[Rule, ...]:
     read = (Rule(path=mount.path, rights=landlock.READ) for mount in layout.mounts)
     return (*read, *(Rule(path=path, rights=landlock.USE_DEVICE) for path in layout.devices))
-
-
-def _require_enforceable(kinds: Collection[str], *, hierarchy: cgroups.Hierarchy) -> None:
-    if "processes" in kinds and not hierarchy.folders:
-        message = "without a pid namespace or a control group nothing ends all that a tool with `processes` starts"
-        raise CallRefused(message, code="not_enforceable", remedy=_REMEDY)
-    if kinds:
-        listed = ", ".join(f"`{kind}`" for kind in sorted(kinds))
-        message = f"the posture `confined` has no backend for {listed}"
-        raise CallRefused(message, code="not_enforceable", remedy=_REMEDY)

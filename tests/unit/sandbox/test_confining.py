@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ringfence.contract.capabilities import KINDS
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
 from ringfence.inside.confined import confined_filters
@@ -14,6 +15,7 @@ from ringfence.kernel.cgroups import Hierarchy
 from ringfence.policy.grant import NOTHING
 from ringfence.sandbox.blueprint import Blueprint, compile_blueprint
 from ringfence.sandbox.confining import PostureName, confine, demanded, fitted
+from ringfence.sandbox.enforceable import HOLDINGS
 from ringfence.sandbox.exposed import Exposed
 from ringfence.sandbox.installation import this_installation
 from ringfence.sandbox.tasks import Tasks
@@ -83,18 +85,20 @@ def test_the_hash_names_the_posture_and_the_filters_of_the_version(version: int)
     assert len({confine(full(each)).hash for each in (1, 3, 5, 7)}) == 4
 
 
-def test_processes_need_something_that_ends_them_all() -> None:
-    with pytest.raises(CallRefused, match="control group") as refused:
-        fit(full(), kinds=("processes",))
+def test_every_need_has_one_row_that_says_what_becomes_of_it() -> None:
+    assert sorted(row.need for row in HOLDINGS) == sorted(KINDS)
+
+
+@pytest.mark.parametrize("kind", [*(row.need for row in HOLDINGS if row.state == "refused"), "telepathy"])
+def test_a_need_that_this_posture_does_not_hold_is_not_enforceable(kind: str) -> None:
+    with pytest.raises(CallRefused, match=f"`{kind}`") as refused:
+        fit(full(), kinds=(kind,), hierarchy=GROUPS)
     assert refused.value.code == "not_enforceable"
     assert refused.value.remedy
 
 
-@pytest.mark.parametrize("kind", ["files", "network", "storage", "secrets", "processes"])
-def test_a_need_without_a_backend_in_this_posture_is_not_enforceable(kind: str) -> None:
-    with pytest.raises(CallRefused, match=f"`{kind}`") as refused:
-        fit(full(), kinds=(kind,), hierarchy=GROUPS)
-    assert refused.value.code == "not_enforceable"
+def test_what_goes_over_the_calls_own_channel_is_held_without_namespaces() -> None:
+    assert fit(full(), kinds=("secrets", "storage")).posture == "confined"
 
 
 @pytest.mark.req("SBX-9")
