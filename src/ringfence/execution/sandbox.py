@@ -39,13 +39,15 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Effects:
-    """What the host measured that the call did; never what the tool says it did."""
+    """What the host measured that the call did; never what the tool says it did. `earlier` are attempts before it."""
 
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_memory_bytes: int = 0
     network: dict[str, Any] | None = None
     files: dict[str, Any] | None = None
+    processes: dict[str, Any] | None = None
+    earlier: tuple[Effects, ...] = ()
 
     def document(self) -> dict[str, Any]:
         used: dict[str, Any] = {
@@ -53,7 +55,8 @@ class Effects:
             "cpu_seconds": self.cpu_seconds,
             "peak_memory_bytes": self.peak_memory_bytes,
         }
-        measured = {"network": self.network, "files": self.files}
+        measured: dict[str, Any] = {"network": self.network, "files": self.files, "processes": self.processes}
+        measured["earlier"] = [each.document() for each in self.earlier] or None
         return used | {name: value for name, value in measured.items() if value is not None}
 
 

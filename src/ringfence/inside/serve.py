@@ -25,6 +25,7 @@ from ringfence.contract.secret import SecretRef
 from ringfence.contract.tool import Implementation, Tool
 from ringfence.inside import wire
 from ringfence.inside.clients import Style, clients_for
+from ringfence.inside.counting import bear_marker
 from ringfence.inside.describe import documents, fingerprints
 from ringfence.inside.entry import run_entry
 from ringfence.inside.faults import describe_fault, fault_body, invalid_input
@@ -54,6 +55,8 @@ def one_job(
         frame = wire.pack(wire.Kind.FAULT, fault_body("output_limit", text))
     sys.stdout.flush()
     sys.stderr.flush()
+    if layout.imports == "in every call":
+        bear_marker()
     wire.send(channel, frame)
     # The host measures what was used while this process stands still, then ends its side.
     os.read(channel, 1)

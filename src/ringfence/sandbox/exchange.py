@@ -10,6 +10,7 @@ import asyncio
 import os
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -35,6 +36,18 @@ class Record:
     peak_memory_bytes: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """What the host saw of a call's process and all that it started: CPU time, and how many at least."""
+
+    cpu_seconds: float = 0.0
+    started: int = 0
+
+    def and_then(self, later: Tree) -> Tree:
+        """Both sightings as one: neither number ever falls."""
+        return Tree(cpu_seconds=max(self.cpu_seconds, later.cpu_seconds), started=max(self.started, later.started))
+
+
 Ended: TypeAlias = Literal["exiting", "recorded", "unknown"]
 
 
@@ -50,6 +63,7 @@ class Said:
     measured: Live | None
     used: Used | None
     wall_seconds: float
+    tree: Tree | None = None
 
 
 class Exchange:
@@ -70,6 +84,8 @@ class Exchange:
         self._replied: float | None = None
         self._closed = False
         self._leaves_by: Literal["itself", "record"] = "itself"
+        self._look: Callable[[], Tree] | None = None
+        self._tree: Tree | None = None
         self._left = memoryview(frames)
         self.over: asyncio.Future[Said] = self._loop.create_future()
         self._started = time.perf_counter()
@@ -82,10 +98,22 @@ class Exchange:
         """Count this call as over only when the warden says that the process and all it started are gone."""
         self._leaves_by = "record"
 
+    def look_with(self, look: Callable[[], Tree]) -> None:
+        """How this call's tree is looked at while it stands; what is killed later is not counted by the kernel."""
+        self._look = look
+
+    def look(self) -> Tree | None:
+        """What the tree has come to by now."""
+        if self._look is not None:
+            seen = self._look()
+            self._tree = seen if self._tree is None else self._tree.and_then(seen)
+        return self._tree
+
     def stop(self, code: str, message: str) -> None:
         """End the call for a reason of the host's; the first reason stands."""
         if self._closed:
             return
+        self.look()
         if self._fault is None:
             self._fault = (code, message)
         self.spare.process.kill()
@@ -135,6 +163,7 @@ class Exchange:
             self._replied = time.perf_counter()
             # It stands still until this side of the channel is ended.
             self._measured = measure_live(self.spare.process.pid)
+            self.look()
             self.spare.ends.channel.shutdown(socket.SHUT_WR)
 
     def _at_its_end(self, looks: int = _LOOKS) -> None:
@@ -223,5 +252,6 @@ class Exchange:
                     measured=self._measured,
                     used=self._used,
                     wall_seconds=over - self._started,
+                    tree=self._tree,
                 )
             )

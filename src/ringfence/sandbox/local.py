@@ -204,10 +204,12 @@ def _raw(served: Served, *, blueprint: Blueprint, files: dict[str, Any] | None) 
 
 def _effects(said: Said, *, files: dict[str, Any] | None, network: dict[str, Any] | None) -> Effects:
     seen = said.record or said.measured
+    cpu_seconds = seen.cpu_seconds if seen else 0.0
     return Effects(
         wall_seconds=said.wall_seconds,
-        cpu_seconds=seen.cpu_seconds if seen else 0.0,
+        cpu_seconds=max(cpu_seconds, said.tree.cpu_seconds) if said.tree else cpu_seconds,
         peak_memory_bytes=seen.peak_memory_bytes if seen else 0,
         files=files,
         network=network,
+        processes=None if said.tree is None else {"started": said.tree.started},
     )

@@ -90,6 +90,26 @@ async def test_children_stop_at_the_limit_of_processes(yard: Yard) -> None:
     assert b"Cannot fork" in raw.reply
 
 
+@pytest.mark.req("SBX-8")
+@pytest.mark.parametrize(
+    ("script", "started"), [(":", 1), ("wc /dev/null; cat /dev/null", 3), ("cat </dev/null|wc", 3)]
+)
+async def test_the_host_counts_what_a_call_started(yard: Yard, script: str, started: int) -> None:
+    raw = await yard.run("shell", {"script": script})
+    assert raw.effects.processes == {"started": started}
+    assert raw.effects.document()["processes"] == {"started": started}
+
+
+@pytest.mark.req("SBX-8")
+async def test_what_was_started_before_a_kill_is_counted_and_so_is_its_time(yard: Yard) -> None:
+    script = "while :; do :; done & sleep 60"
+    raw = await yard.run("shell", {"script": script}, limits=Limits(wall_seconds=1.5, cpu_seconds=30))
+    assert raw.fault is not None
+    assert raw.fault.code == "wall_limit"
+    assert raw.effects.processes == {"started": 3}
+    assert raw.effects.cpu_seconds > 0.5
+
+
 @pytest.mark.req("SBX-6")
 async def test_such_a_jail_is_measured_with_its_own_tries(yard: Yard) -> None:
     await yard.output("count", {"text": "x"})
