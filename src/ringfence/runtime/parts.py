@@ -22,6 +22,7 @@ from ringfence.contract.limits import Limits
 from ringfence.contract.requirements import Requirement
 from ringfence.errors import Misuse
 from ringfence.execution.sandbox import Sandbox
+from ringfence.execution.storage import KeyValue
 from ringfence.execution.strongbox import Strongbox
 from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.rules import RuleBook
@@ -43,6 +44,11 @@ class Sessions(Protocol):
 
 class Store(Journal, Workers, Inbox, Trail, Sessions, PinBook, Grants, Freezes, Protocol):
     """Everything that is kept, behind one object."""
+
+    @property
+    def storage(self) -> KeyValue:
+        """The rows that tools keep."""
+        ...
 
     async def close(self) -> None:
         """Finish what is under way and let go of the files."""

@@ -21,6 +21,7 @@ from ringfence.store.journal import KeptJournal
 from ringfence.store.pins import KeptPins
 from ringfence.store.sessions import KeptSessions
 from ringfence.store.standing import KeptGrants
+from ringfence.store.storage import KeptStorage
 from ringfence.store.trail import KeptTrail
 from ringfence.store.workers import KeptWorkers
 
@@ -88,6 +89,7 @@ class KeptStore:
         self.accept = pins.accept
         self.record_registrations = pins.record_registrations
         self.open_session = KeptSessions(engine, now=now).open_session
+        self.storage = KeptStorage(engine, now=now)
 
     async def close(self) -> None:
         """Finish what was begun and let the database go."""

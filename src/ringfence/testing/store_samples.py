@@ -21,6 +21,7 @@ from ringfence.audit.events import AuditEvent, event
 from ringfence.audit.trail import Trail
 from ringfence.contract.tool import Tool
 from ringfence.errors import CallRefused, RingfenceError
+from ringfence.execution.storage import KeyValue
 from ringfence.registry.pins import Offered
 from ringfence.registry.registry import Registry, register
 from ringfence.runtime.freezing import Freezes
@@ -32,6 +33,9 @@ START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 class Store(Journal, Workers, Inbox, Trail, PinBook, Grants, Freezes, Protocol):
     """A whole store: the protocols of the stages, and what assembly needs beside them."""
+
+    @property
+    def storage(self) -> KeyValue: ...
 
     async def record_registrations(
         self, registry: Registry, *, events: Sequence[AuditEvent], tell: Callable[[Voided], AuditEvent] | None = None

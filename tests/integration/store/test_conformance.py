@@ -10,14 +10,17 @@ import pytest
 from ringfence.store import SqliteStore
 from ringfence.store.postgres import PostgresStore
 from ringfence.testing.standing_suite import StandingSuite
+from ringfence.testing.storage_suite import StorageSuite
 from ringfence.testing.store_samples import Clock, OpenStore
 from ringfence.testing.store_suite import StoreSuite
 from tests.cluster import Cluster
 from tests.integration.store.raw import KEY, Place
 
 
-@pytest.mark.req("DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5", "APR-8", "OPS-8")
-class TestSqlite(StoreSuite, StandingSuite):
+@pytest.mark.req(
+    "DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5", "APR-8", "OPS-8", "STO-1", "VIEW-6"
+)
+class TestSqlite(StoreSuite, StandingSuite, StorageSuite):
     @pytest.fixture
     async def open_store(self, tmp_path: Path, clock: Clock) -> AsyncIterator[OpenStore]:
         place = Place(folder=tmp_path, clock=clock)
@@ -32,8 +35,10 @@ class TestSqlite(StoreSuite, StandingSuite):
             await store.close()
 
 
-@pytest.mark.req("DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5", "APR-8", "OPS-8")
-class TestPostgres(StoreSuite, StandingSuite):
+@pytest.mark.req(
+    "DB-1", "DB-2", "AUD-1", "AUD-2", "APR-1", "APR-2", "APR-3", "APR-4", "APR-5", "APR-8", "OPS-8", "STO-1", "VIEW-6"
+)
+class TestPostgres(StoreSuite, StandingSuite, StorageSuite):
     @pytest.fixture
     async def open_store(
         self, tmp_path: Path, clock: Clock, cluster: Cluster, database: str

@@ -28,6 +28,11 @@ GRANT INSERT, DELETE ON sightings TO ringfence_application;
 GRANT UPDATE (presence, at) ON sightings TO ringfence_application;
 GRANT UPDATE (source_digest, trust, accepted_by, at) ON pins TO ringfence_application;
 
+-- What tools keep is the application's to read and write. How much there is, triggers count.
+REVOKE SELECT ON storage_rows FROM ringfence_approver, ringfence_operator;
+GRANT INSERT, DELETE ON storage_rows TO ringfence_application;
+GRANT UPDATE (value, by_tool, by_invocation, trust, written_at, expires_at) ON storage_rows TO ringfence_application;
+
 GRANT INSERT ON votes TO ringfence_approver;
 GRANT UPDATE (status, code, resolved_at) ON approvals TO ringfence_approver;
 
