@@ -13,8 +13,8 @@ from typing import Any
 from ringfence.approvals.warrant import Warrant
 from ringfence.contract.values import NotPlain, parse_json
 from ringfence.errors import CallFailed, CallRefused
-from ringfence.execution.retry import PASSING, pauses
-from ringfence.execution.sandbox import Job, RawOutput, Sandbox
+from ringfence.execution.retry import may_repeat, pauses
+from ringfence.execution.sandbox import Effects, Job, RawOutput, Sandbox
 
 DEFAULT_OUTPUT_KB = 1_024
 OUTPUT_DEPTH = 64
@@ -54,13 +54,16 @@ async def execute(job: Job, *, warrant: Warrant, sandbox: Sandbox) -> Reply:
 
 
 async def _run(job: Job, *, sandbox: Sandbox) -> RawOutput:
+    """One attempt, or as many as the contract allows and none of which can have done harm; all under the same key."""
     raw = await sandbox.run(job)
+    earlier: tuple[Effects, ...] = ()
     for pause in pauses(job.tool.tool):
-        if raw.fault is None or raw.fault.code not in PASSING:
+        if not may_repeat(job, raw):
             break
+        earlier = (*earlier, raw.effects)
         await asyncio.sleep(pause)
         raw = await sandbox.run(job)
-    return raw
+    return replace(raw, effects=replace(raw.effects, earlier=earlier)) if earlier else raw
 
 
 class Unanswered(CallFailed):

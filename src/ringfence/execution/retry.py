@@ -1,6 +1,6 @@
 """When a call that gave no reply is tried again by itself: only where a second time cannot do harm.
 
-Takes: a contract and the fault of an attempt.  Gives: how long to wait before the next, if there is one.
+Takes: a contract, and what the host measured of an attempt.  Gives: whether and after how long there is another.
 Never: repeats a call that may have changed something, and never tries longer than the contract says.
 """
 
@@ -10,6 +10,8 @@ import random
 from collections.abc import Iterator
 
 from ringfence.contract.tool import Tool
+from ringfence.execution.sandbox import Job, RawOutput
+from ringfence.execution.traces import left_nothing
 
 # Faults that may pass by themselves; every other one would come again.
 PASSING = frozenset({"tool_error", "wall_limit"})
@@ -22,9 +24,16 @@ def repeatable(tool: Tool) -> bool:
     return not tool.consequential or tool.far_side_dedupes
 
 
+def may_repeat(job: Job, raw: RawOutput) -> bool:
+    """Whether this attempt ended in a way that may pass, and another one cannot do harm twice."""
+    if raw.fault is None or raw.fault.code not in PASSING:
+        return False
+    return repeatable(job.tool.tool) or left_nothing(job.grant, raw.effects)
+
+
 def pauses(tool: Tool) -> Iterator[float]:
     """The waits between the attempts that the contract allows; doubling, and never the same for two callers."""
-    if tool.retry is None or not repeatable(tool):
+    if tool.retry is None:
         return
     for attempt in range(tool.retry.attempts - 1):
         yield min(tool.retry.backoff * 2**attempt, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)  # noqa: S311

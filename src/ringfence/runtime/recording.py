@@ -18,6 +18,7 @@ from ringfence.audit.events import AuditEvent
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.errors import CODES, CallFailed, CallRefused, RingfenceError, TrailUnavailable
 from ringfence.execution.execute import Unanswered
+from ringfence.execution.traces import left_nothing
 from ringfence.policy.quotas import draws_for
 from ringfence.runtime.case import Case
 from ringfence.runtime.cleaning import Cleansed
@@ -193,16 +194,18 @@ async def _record_failure(parts: Parts, case: Case, failure: BaseException) -> F
     if not isinstance(failure, RingfenceError | asyncio.CancelledError):
         _log.error("the sandbox failed on call %s: %s", case.id, _traced(failure))
     try:
-        return await _write_failure(parts, case, failure, doubt=_doubt(case))
+        return await _write_failure(parts, case, failure, doubt=_doubt(case, failure))
     except Exception:
         _log.exception("call %s failed and could not be recorded", case.id)
         return _failed(case, code="in_doubt", message="the call was started, and how it ended could not be recorded")
 
 
-def _doubt(case: Case) -> Literal["some", "none"]:
-    """A call that could have changed something and gave no valid reply may or may not have done so."""
+def _doubt(case: Case, failure: BaseException) -> Literal["some", "none"]:
+    """A call that could have changed something may have, unless the host's own measure shows that it did not."""
     tool = case.known_tool.tool
-    return "some" if tool.consequential and case.grant.capabilities and not tool.far_side_dedupes else "none"
+    effects = failure.raw.effects if isinstance(failure, Unanswered) else None
+    sure = not tool.consequential or tool.far_side_dedupes or left_nothing(case.grant, effects)
+    return "none" if sure else "some"
 
 
 async def _write_failure(parts: Parts, case: Case, failure: BaseException, *, doubt: Literal["some", "none"]) -> Failed:

@@ -8,33 +8,48 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ringfence.kernel.beneath import HERE, PLAIN_NAMES, STAY_BENEATH, open_at
+from ringfence.kernel.filesystems import tells_every_write
 
 MOST_ENTRIES = 10_000
 MOST_NAMES = 1_000
+# Two changes within one tick of an older kernel's clock have one time; no kernel's tick is longer.
+_TICK_NS = 10_000_000
 # Inode, size and the time of the last change, which the kernel alone sets.
 State: TypeAlias = tuple[int, int, int]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Listing:
-    """Files by the path that the jail sees them at; not `whole` where some could not be looked at."""
+    """Files by the path that the jail sees them at, and folders; not `whole` where some could not be looked at.
 
-    states: Mapping[str, State]
-    whole: bool
+    `telling` unless a file can be written here without its times saying so.
+    """
+
+    at: int = field(default_factory=time.time_ns)
+    states: dict[str, State] = field(default_factory=dict[str, State])
+    folders: dict[str, State] = field(default_factory=dict[str, State])
+    whole: bool = True
+    telling: bool = True
+
+    @property
+    def settled(self) -> bool:
+        """Whether every change after this look has another time than the last one before it."""
+        last = max((state[2] for state in (*self.states.values(), *self.folders.values())), default=0)
+        return last < self.at - _TICK_NS
 
 
 def look(places: Iterable[tuple[str, str]]) -> Listing:
     """The files in and below granted places: (path in the jail, real path)."""
-    states: dict[str, State] = {}
-    whole = True
+    listing = Listing()
     for shown, real in places:
-        whole = _look_at(shown, real, into=states) and whole
-    return Listing(states=states, whole=whole)
+        listing.whole = _look_at(shown, real, into=listing) and listing.whole
+    return listing
 
 
 def changes(before: Listing, after: Listing, *, alone: bool) -> dict[str, Any]:
@@ -42,6 +57,10 @@ def changes(before: Listing, after: Listing, *, alone: bool) -> dict[str, Any]:
     written = [path for path, state in after.states.items() if before.states.get(path) != state]
     removed = [path for path in before.states if path not in after.states]
     complete = alone and before.whole and after.whole and len(written) + len(removed) <= MOST_NAMES
+    if not written and not removed:
+        # That nothing was written is proof for whoever may run the call again, so it takes more to say it.
+        written = [f"{path}/" for path, state in after.folders.items() if before.folders.get(path) != state]
+        complete = complete and before.telling and (bool(written) or before.settled)
     return {
         "written": sorted(map(shown_path, written))[:MOST_NAMES],
         "removed": sorted(map(shown_path, removed))[:MOST_NAMES],
@@ -55,22 +74,23 @@ def shown_path(path: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
-def _look_at(shown: str, real: str, *, into: dict[str, State]) -> bool:
+def _look_at(shown: str, real: str, *, into: Listing) -> bool:
     try:
         root = open_at(HERE, real, flags=os.O_PATH, resolve=PLAIN_NAMES)
     except OSError:
         return False
     try:
         seen = os.fstat(root)
+        into.telling = into.telling and tells_every_write(root)
         if not stat.S_ISDIR(seen.st_mode):
-            into[shown] = _state(seen)
+            into.states[shown] = _state(seen)
             return True
         return _walk(root, shown=shown, into=into)
     finally:
         os.close(root)
 
 
-def _walk(root: int, *, shown: str, into: dict[str, State]) -> bool:
+def _walk(root: int, *, shown: str, into: Listing) -> bool:
     whole = True
     folders = ["."]
     while folders:
@@ -81,14 +101,15 @@ def _walk(root: int, *, shown: str, into: dict[str, State]) -> bool:
             whole = False
             continue
         try:
+            into.folders[f"{shown}{folder[1:]}"] = _state(os.fstat(descriptor))
             for name in os.listdir(descriptor):
-                if len(into) + len(folders) >= MOST_ENTRIES:
+                if len(into.states) + len(folders) >= MOST_ENTRIES:
                     return False
                 seen = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
                 if stat.S_ISDIR(seen.st_mode):
                     folders.append(f"{folder}/{name}")
                 else:
-                    into[f"{shown}{folder[1:]}/{name}"] = _state(seen)
+                    into.states[f"{shown}{folder[1:]}/{name}"] = _state(seen)
         except OSError:
             whole = False
         finally:

@@ -6,9 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from ringfence import Retry, Tool
+from ringfence import Limits, Retry, Tool
+from ringfence.contract.call import Shape
 from ringfence.execution.idempotency import derive_key, namespaced
-from ringfence.execution.retry import pauses, repeatable
+from ringfence.execution.retry import may_repeat, pauses, repeatable
+from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
+from ringfence.policy.grant import Grant
+from ringfence.registry.pins import Trust
+from ringfence.registry.registry import RegisteredTool
 from tests.acceptance.spine import toolbox
 
 
@@ -25,6 +30,45 @@ from tests.acceptance.spine import toolbox
 )
 def test_only_a_tool_that_does_no_harm_twice_is_repeatable(tool: Tool, again: bool) -> None:
     assert repeatable(tool) is again
+
+
+@pytest.mark.req("CON-9")
+@pytest.mark.parametrize(
+    ("code", "network", "again"),
+    [
+        ("tool_error", {"bytes_out": 0}, True),
+        ("wall_limit", {"bytes_out": 0}, True),
+        ("tool_error", {"bytes_out": 1}, False),
+        ("tool_error", None, False),
+        ("protocol_error", {"bytes_out": 0}, False),
+    ],
+)
+def test_a_call_that_changes_something_is_repeated_only_where_nothing_left(
+    code: str, network: dict[str, int] | None, again: bool
+) -> None:
+    raw = RawOutput(reply=None, fault=Fault(code=code, message="x"), effects=Effects(network=network))
+    grant = Grant(capabilities=toolbox.post_lead.needs)
+    tool = RegisteredTool(
+        tool=toolbox.post_lead,
+        source="x",
+        source_digest="x",
+        trust=Trust.PINNED,
+        quarantine=None,
+        shape=Shape(toolbox.post_lead),
+    )
+    job = Job(
+        kind="python",
+        invocation_id="i",
+        tool=tool,
+        arguments=b"{}",
+        grant=grant,
+        limits=Limits(),
+        agent="ana",
+        session="s",
+        idempotency_key="k",
+    )
+    assert may_repeat(job, raw) is again
+    assert not may_repeat(job, RawOutput(reply=b"1"))
 
 
 @pytest.mark.req("CON-9")

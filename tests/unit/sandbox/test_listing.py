@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,41 @@ def test_a_time_that_was_set_back_hides_nothing(tmp_path: Path) -> None:
     file.write_text("2")
     os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     assert changes(before, seen(tmp_path), alone=True)["written"] == ["outbox/a"]
+
+
+def older(listing: Listing) -> Listing:
+    """The same look, as if everything had stood still for a while before it."""
+    return replace(listing, at=listing.at + 1_000_000_000)
+
+
+@pytest.mark.req("IDM-3")
+def test_that_nothing_was_written_is_said_only_where_the_folders_are_the_same_too(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    before = older(seen(tmp_path))
+    assert changes(before, seen(tmp_path), alone=True) == {"written": [], "removed": [], "coverage": "whole"}
+    (tmp_path / "b").write_text("1")
+    (tmp_path / "b").unlink()
+    assert changes(before, seen(tmp_path), alone=True)["written"] == ["outbox/"]
+    (tmp_path / "new").mkdir()
+    assert changes(before, seen(tmp_path), alone=True)["written"] == ["outbox/", "outbox/new/"]
+
+
+@pytest.mark.req("IDM-3")
+def test_a_change_just_before_the_look_leaves_open_what_came_after_it(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    assert changes(seen(tmp_path), seen(tmp_path), alone=True)["coverage"] == "partial"
+
+
+@pytest.mark.req("IDM-3")
+def test_where_a_file_can_be_written_without_a_trace_nothing_is_sure(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as silent:
+        (Path(silent) / "a").write_text("1")
+        before = older(seen(Path(silent)))
+        assert changes(before, seen(Path(silent)), alone=True)["coverage"] == "partial"
+        (Path(silent) / "a").write_text("12")
+        assert changes(before, seen(Path(silent)), alone=True)["coverage"] == "whole"
+    (tmp_path / "a").write_text("1")
+    assert changes(older(seen(tmp_path)), seen(tmp_path), alone=True)["coverage"] == "whole"
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
