@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from ringfence.inside.file_client import AwaitedFiles, Files
 from ringfence.inside.http import AwaitedHttp, BlockingHttp
-from ringfence.inside.layout import WORKSPACE, Layout
+from ringfence.inside.layout import Layout
 from ringfence.inside.process_client import AwaitedProcesses, Processes
 
 Style: TypeAlias = Literal["blocking", "awaited"]
@@ -25,7 +25,9 @@ def clients_for(layout: Layout, *, style: Style) -> Mapping[str, Any]:
 
 def _files(layout: Layout, style: Style) -> Files | AwaitedFiles:
     kind = Files if style == "blocking" else AwaitedFiles
-    return kind(WORKSPACE, granted=[each.path for each in layout.granted])
+    # Without namespaces there is no other name for a granted folder than its own.
+    places = [each.path if layout.posture == "full" else each.source for each in layout.granted]
+    return kind(layout.workspace, granted=places)
 
 
 def _http(_layout: Layout, style: Style) -> BlockingHttp | AwaitedHttp:

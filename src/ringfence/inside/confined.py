@@ -20,13 +20,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from ringfence.inside.filters import Filters, filters
-from ringfence.inside.layout import Layout, Order, Rule
+from ringfence.inside.layout import Granted, Layout, Order, Rule, identity_of
 from ringfence.kernel import allowlist_confined, landlock, limits, namespaces, seccomp
 from ringfence.kernel.allowlist import Row
 
 SPARE_FLAGS = allowlist_confined.SPARE_FLAGS
 ALLOWANCE = struct.Struct("!I")
 WARDEN_SIGNALS = frozenset({signal.SIGTERM, signal.SIGCHLD})
+RIGHTS: Mapping[str, int] = {"read": landlock.READ, "write": landlock.WRITE}
+_A_WAY = "give every user a way to it, or run Ringfence as an ordinary user"
 
 
 # What a granted need adds to the tables of a jail without namespaces, by stage; a need that is not here adds nothing.
@@ -73,13 +75,14 @@ def build(order: Order, *, life: int) -> None:
 
 
 def require_reach(order: Order) -> None:
-    """Refuse where the jail's own user cannot read what its tools need."""
-    for path in (order.source, *(rule.path for rule in order.layout.rules)):
+    """Refuse where the jail's own user cannot read what its tools need, or has no way to what was granted."""
+    layout = order.layout
+    for path in (order.source, *(rule.path for rule in layout.rules)):
         if not os.access(path, os.R_OK):
-            raise OSError(
-                f"`{path}` is not readable by the jail's own user: give every user a way to it, or run Ringfence as "
-                "an ordinary user"
-            )
+            raise OSError(f"`{path}` is not readable by the jail's own user: {_A_WAY}")
+    for path in (layout.start, *(os.path.dirname(each.source) for each in layout.granted)):
+        if not os.access(path, os.X_OK):
+            raise OSError(f"the jail's own user has no way through `{path}`: {_A_WAY}")
 
 
 def widened(order: Order) -> Layout:
@@ -92,6 +95,8 @@ def bind_zygote(layout: Layout, *, warden: int) -> None:
     """Everything that import-time code must not do, given up before it runs."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, WARDEN_SIGNALS)
     _die_with(warden)
+    # Whatever import-time code writes to a granted folder is bounded like what a call writes.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (layout.bounds.scratch_bytes,) * 2)
     limits.set_no_new_privileges()
     _restrict(layout)
     limits.drop_capabilities()
@@ -106,6 +111,7 @@ def bind_spare(layout: Layout, *, warden: int, resources: limits.ResourceLimits,
     _restrict(layout)
     limits.drop_capabilities()
     limits.close_all_except(kept)
+    os.chdir(layout.start)
     seccomp.install(_filters(layout).stage_b)
 
 
@@ -164,7 +170,20 @@ def _restrict(layout: Layout) -> None:
     with landlock.Ruleset(version=layout.landlock_version) as rules:
         for rule in layout.rules:
             rules.allow(rule.path, rights=rule.rights)
+        for each in layout.granted:
+            _allow_granted(rules, each)
         rules.restrict_self()
+
+
+def _allow_granted(rules: landlock.Ruleset, granted: Granted) -> None:
+    """A rule for the very file or folder that was granted, whatever its name leads to by now."""
+    found = os.open(granted.source, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if identity_of(os.fstat(found)) != granted.identity:
+            raise OSError(f"`{granted.source}` is no longer the file that was granted")
+        rules.allow_opened(found, rights=RIGHTS[granted.access])
+    finally:
+        os.close(found)
 
 
 def _die_with(warden: int) -> None:

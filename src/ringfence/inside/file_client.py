@@ -48,6 +48,9 @@ class Files:
         try:
             return list_beneath(self._root, path)
         except OSError:
+            granted = self._granted_in(path)
+            if granted:
+                return [*granted]
             self._require_granted(path)
             raise
 
@@ -58,6 +61,12 @@ class Files:
         except OSError:
             self._require_granted(path)
             raise
+
+    def _granted_in(self, path: Root) -> Sequence[str]:
+        """Of a folder that was not granted itself, what was granted in it, as a mount would show it."""
+        name = str(safe_resolve(self._root, path))
+        below = [place.removeprefix(f"{name}/") for place in self._granted if place.startswith(f"{name}/")]
+        return sorted({each.split("/")[0] for each in below})
 
     def _require_granted(self, path: Root) -> None:
         """What was not granted is not mounted, so that the kernel only says that nothing is there."""

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ringfence.errors import PathNotReachable
-from ringfence.kernel.beneath import PLAIN_NAMES, STAY_BENEATH, Resolve, open_at
+from ringfence.inside.steps import open_within
+from ringfence.kernel.beneath import PLAIN_NAMES, STAY_BENEATH, Resolve
 
 Root = str | os.PathLike[str]
 
@@ -76,7 +77,7 @@ def _open_regular(root: Root, path: str, flags: int) -> int:
 def _open(root: Root, path: str, flags: int) -> int:
     folder = os.open(root, _FOLDER)
     try:
-        return open_at(folder, path, flags=flags, mode=0o600 if flags & os.O_CREAT else 0, resolve=STAY_BENEATH)
+        return open_within(folder, path, flags=flags, mode=0o600 if flags & os.O_CREAT else 0, resolve=STAY_BENEATH)
     except OSError as failure:
         if failure.errno in _NO_WAY:
             raise PathNotReachable(f"path {path!r} {_why(failure)}") from failure
@@ -103,7 +104,7 @@ def _why(failure: OSError) -> str:
 def _named(folder: int, path: str) -> str:
     """The kernel's own answer if everything is there, else the answer part by part."""
     try:
-        found = open_at(folder, path, flags=os.O_PATH, resolve=STAY_BENEATH)
+        found = open_within(folder, path, flags=os.O_PATH, resolve=STAY_BENEATH)
     except FileNotFoundError:
         return _named_by_parts(folder, path)
     try:
@@ -142,7 +143,7 @@ def _named_by_parts(folder: int, path: str) -> str:
 def _link_at(folder: int, path: str, *, last: bool) -> str | None:
     """Where a name points to if it is a link; nothing if it is something else, or not there."""
     try:
-        found = open_at(folder, path, flags=_NAME, resolve=PLAIN_NAMES | Resolve.BENEATH)
+        found = open_within(folder, path, flags=_NAME, resolve=PLAIN_NAMES | Resolve.BENEATH)
     except FileNotFoundError:
         return None
     try:

@@ -101,8 +101,9 @@ def _obey(document: dict[str, object], *, descriptors: list[int], life: int, lif
     gate, gate_held = os.pipe()
     granted: list[int] | None = None
     try:
-        granted = grants.take_as_root(order) if os.geteuid() == 0 else None
-        pid = namespaces.clone(JAIL_NAMESPACES if order.layout.posture == "full" else 0)
+        mounted = order.layout.posture == "full"
+        granted = grants.take_as_root(order) if mounted and os.geteuid() == 0 else None
+        pid = namespaces.clone(JAIL_NAMESPACES if mounted else 0)
         if pid == 0:
             os.close(life_held)
             os.close(gate_held)

@@ -115,7 +115,8 @@ class Layout:
     """Everything that is the same for all calls of one jail, but the tool itself.
 
     `clients` are the kinds of need for which the tool's context has a client; `ports` are those at which a call with
-    a way out is listened for.
+    a way out is listened for. `workspace` is where a call has the agent's folder; without namespaces that is the
+    folder itself, and `ids` are its owner's, whom a jail of root then runs as.
     """
 
     mounts: tuple[Mount, ...]
@@ -136,6 +137,8 @@ class Layout:
     hidden: tuple[str, ...] = ()
     entry: Entry | None = None
     ports: tuple[int, ...] = ()
+    workspace: str = WORKSPACE
+    ids: tuple[int, int] | None = None
 
     def document(self) -> dict[str, Any]:
         return asdict(self)
@@ -148,7 +151,9 @@ class Layout:
     @property
     def start(self) -> str:
         """The folder in which a call begins."""
-        return WORKSPACE if "files" in self.clients else SCRATCH
+        if "files" in self.clients:
+            return self.workspace
+        return SCRATCH if self.posture == "full" else "/"
 
     def writable(self) -> frozenset[str]:
         """The granted places that a call may change."""
@@ -203,5 +208,6 @@ def read_layout(document: Mapping[str, Any]) -> Layout:
     fields["environment"] = tuple((name, value) for name, value in fields["environment"])
     fields["devices"] = tuple(fields["devices"])
     fields["ports"] = tuple(fields["ports"])
+    fields["ids"] = None if fields["ids"] is None else tuple(fields["ids"])
     fields["import_path"] = tuple(fields["import_path"])
     return Layout(**fields)

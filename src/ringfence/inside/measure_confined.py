@@ -1,6 +1,7 @@
 """Tries, in a process confined without namespaces, what such a jail must refuse, and tells what the kernel said.
 
-Takes: nothing.  Gives: the outcome of each try, by name.  Never: judges; the host compares with what is required.
+Takes: what was granted.  Gives: the outcome of each try, by name.  Never: judges; the host compares with what is
+required.
 
 Every path here is one that the user itself could open, so that a refusal is the jail's and not the file's mode. A try
 that succeeds where a wall is missing changes nothing that is anybody's, and leaves nothing.
@@ -11,10 +12,10 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ringfence.inside.layout import SCRATCH
+from ringfence.inside.layout import SCRATCH, Granted
 from ringfence.inside.measure import TRIES, Try, outcome
 from ringfence.kernel.closures import TRUNCATE_SINCE
 from ringfence.kernel.namespaces import NEW_USER, SAME_PARENT, flags_register
@@ -33,16 +34,6 @@ def _fresh() -> str:
 
 def _make_file() -> None:
     os.close(os.open(_fresh(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    os.unlink(_fresh())
-
-
-def _make_folder() -> None:
-    os.mkdir(_fresh())
-    os.rmdir(_fresh())
-
-
-def _make_link() -> None:
-    os.symlink("/", _fresh())
     os.unlink(_fresh())
 
 
@@ -69,8 +60,8 @@ CONFINED_TRIES: tuple[Try, ...] = (
     Try("read own status", "landlock", lambda: os.open("/proc/self/status", os.O_RDONLY), (_E.EACCES,)),
     Try("kernel settings", "landlock", lambda: os.open("/proc/sys/kernel/ostype", os.O_RDONLY), (_E.EACCES,)),
     Try("make a file", "landlock", _make_file, (_E.EACCES,)),
-    Try("make a folder", "landlock", _make_folder, (_E.EACCES,)),
-    Try("make a link", "landlock", _make_link, (_E.EACCES,)),
+    Try("make a folder", "landlock", lambda: _made(lambda: os.mkdir(_fresh()), _fresh()), (_E.EACCES,)),
+    Try("make a link", "landlock", lambda: _made(lambda: os.symlink("/", _fresh()), _fresh()), (_E.EACCES,)),
     Try("change a mode", "seccomp", lambda: _on_own_pipe(lambda end: os.fchmod(end, 0o600)), (_E.EPERM,)),
     Try("change times", "seccomp", lambda: _on_own_pipe(os.utime), (_E.EPERM,)),
     Try("read attributes", "seccomp", lambda: os.listxattr(_EVERYBODYS), (_E.ENOTSUP,)),
@@ -90,15 +81,32 @@ BELOW_TRUNCATE: tuple[Try, ...] = (
 )  # fmt: skip
 
 
-def tries_for(version: int) -> tuple[Try, ...]:
-    """What must be refused at this Landlock version."""
-    return (*CONFINED_TRIES, *(BELOW_TRUNCATE if version < TRUNCATE_SINCE else ()))
+def tries_for(version: int, granted: Sequence[Granted] = ()) -> tuple[Try, ...]:
+    """What must be refused at this Landlock version, with these places granted."""
+    older = BELOW_TRUNCATE if version < TRUNCATE_SINCE else ()
+    return (*CONFINED_TRIES, *older, *(one for each in granted for one in _of_a_grant(each)))
 
 
-def measure_confined(version: int) -> dict[str, Any]:
+def _of_a_grant(granted: Granted) -> tuple[Try, ...]:
+    """A folder that may be read takes nothing new, one that may be written takes no link; a file keeps to its right."""
+    place, fresh = granted.source, f"{granted.source}/ringfence-{os.getpid()}"
+    if not os.path.isdir(place):
+        write = Try(f"write {place}", "landlock", lambda: os.close(os.open(place, os.O_WRONLY)), (_E.EACCES,))
+        return (write,) if granted.access == "read" else ()
+    link = Try(f"link in {place}", "landlock", lambda: _made(lambda: os.symlink("/", fresh), fresh), (_E.EACCES,))
+    folder = Try(f"add to {place}", "landlock", lambda: _made(lambda: os.mkdir(fresh), fresh), (_E.EACCES, _E.EROFS))
+    return (link, folder) if granted.access == "read" else (link,)
+
+
+def _made(make: Callable[[], object], path: str) -> None:
+    make()
+    (os.rmdir if os.path.isdir(path) and not os.path.islink(path) else os.unlink)(path)
+
+
+def measure_confined(version: int, granted: Sequence[Granted] = ()) -> dict[str, Any]:
     """What each try came to, and what this process sees of itself."""
     return {
-        "tries": {one.name: outcome(one.act) for one in tries_for(version)},
+        "tries": {one.name: outcome(one.act) for one in tries_for(version, granted)},
         "uids": sorted({*os.getresuid(), *os.getresgid()}),
         "groups": os.getgroups(),
         "descriptors": [number for number in range(_MOST_DESCRIPTORS) if _is_open(number)],

@@ -134,15 +134,19 @@ class Ruleset:
         self._descriptor = call("landlock_create_ruleset", request, len(request), 0)
 
     def allow(self, path: str, *, rights: int) -> None:
-        """Keep these rights at and below `path`; rights that make no sense on a file are left out there."""
+        """Keep these rights at and below `path`."""
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                rights &= _ON_A_FILE
-            rule = struct.pack("=Qi", rights & self._handled, descriptor)
-            call("landlock_add_rule", self._descriptor, _RULE_PATH_BENEATH, rule, 0)
+            self.allow_opened(descriptor, rights=rights)
         finally:
             os.close(descriptor)
+
+    def allow_opened(self, descriptor: int, *, rights: int) -> None:
+        """The same for what is open already; rights that make no sense on a file are left out there."""
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            rights &= _ON_A_FILE
+        rule = struct.pack("=Qi", rights & self._handled, descriptor)
+        call("landlock_add_rule", self._descriptor, _RULE_PATH_BENEATH, rule, 0)
 
     def allow_connect(self, port: int) -> None:
         """Keep the right to dial this TCP port; a version that cannot refuse it needs no rule."""

@@ -16,6 +16,7 @@ from ringfence.inside.layout import Layout, Rule
 from ringfence.kernel import cgroups, landlock
 from ringfence.sandbox.blueprint import Blueprint
 from ringfence.sandbox.enforceable import require_enforceable
+from ringfence.sandbox.homes import MOUNTED, Home
 
 PostureName = Literal["full", "confined"]
 
@@ -36,6 +37,7 @@ def fitted(
     demands: PostureName,
     lacking: str | None,
     hierarchy: cgroups.Hierarchy,
+    home: Home = MOUNTED,
 ) -> Blueprint:
     """The blueprint for this machine; `lacking` is why it has no namespaces, and None where it has."""
     if lacking is None:
@@ -44,15 +46,17 @@ def fitted(
         message = f"the posture `full` is required, and this machine has `confined` alone: {lacking}"
         raise CallRefused(message, code="posture_insufficient", remedy=_REMEDY)
     require_enforceable(kinds, layout=blueprint.layout, hierarchy=hierarchy)
-    return confine(blueprint)
+    return confine(blueprint, home=home)
 
 
-def confine(blueprint: Blueprint) -> Blueprint:
+def confine(blueprint: Blueprint, *, home: Home = MOUNTED) -> Blueprint:
     """The same without namespaces: what was mounted is a rule, and what only a mount could give is not there."""
     layout = blueprint.layout
     filters = confined_filters(layout.landlock_version, clients=layout.clients)
     stage_a, stage_b = filters.digests
-    bounds = replace(layout.bounds, scratch_bytes=0, scratch_inodes=0)
+    # There is no scratch; what remains of its bytes is the largest file that may be written where that was granted.
+    largest = layout.bounds.scratch_bytes if layout.writable() else 0
+    bounds = replace(layout.bounds, scratch_bytes=largest, scratch_inodes=0)
     confined = replace(
         layout,
         posture="confined",
@@ -65,6 +69,8 @@ def confine(blueprint: Blueprint) -> Blueprint:
         environment=tuple(pair for pair in layout.environment if pair[0] not in _NO_SCRATCH),
         stage_a=stage_a,
         stage_b=stage_b,
+        workspace=home.workspace,
+        ids=home.ids,
     )
     return replace(blueprint, layout=confined, posture="confined")
 

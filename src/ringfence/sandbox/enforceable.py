@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from ringfence.contract.capabilities import Kind
 from ringfence.errors import CallRefused
-from ringfence.inside.layout import Layout
+from ringfence.inside.layout import SCRATCH, Layout
 from ringfence.kernel import cgroups
 
 _REMEDY = "`ringfence doctor` says what is missing and how to get it"
@@ -30,15 +31,28 @@ class Holding:
 
 
 HOLDINGS: tuple[Holding, ...] = (
-    Holding("files", "refused", "there is no backend for them here"),
+    Holding("files", "held", "Landlock: a rule for each granted file or folder, known by its identity; root's jails "
+            "run as their owner, who is not root"),
     Holding("network", "refused", "there is no way out that leads past the edge alone"),
-    Holding("processes", "refused", "without a pid namespace or a control group nothing ends all that a tool starts"),
+    Holding("processes", "refused", "without mounts a listed program's loader runs every file that can be read, "
+            "listed or not"),
     Holding("secrets", "held", "a tool has names for them and no value; the edge puts the values in, outside"),
     Holding("storage", "held", "the host keeps it; what is asked and answered goes over the call's own channel"),
 )  # fmt: skip
 
+
+def _everybodys_folder(layout: Layout, _hierarchy: cgroups.Hierarchy) -> CallRefused | None:
+    """Where others keep files too, a rule for the whole would open them; and a jail is measured there."""
+    wide = [each for each in layout.granted if PurePosixPath(SCRATCH).is_relative_to(each.source)]
+    if not wide:
+        return None
+    return refusal(
+        f"`{SCRATCH}` lies in what was granted, and is everybody's", remedy="grant a folder of the agent's own"
+    )
+
+
 # What may still be in the way of a need that is held: of this call's layout, or of this machine.
-OBSTACLES: Mapping[Kind, Obstacle] = {}
+OBSTACLES: Mapping[Kind, Obstacle] = {"files": _everybodys_folder}
 
 
 def require_enforceable(kinds: Collection[str], *, layout: Layout, hierarchy: cgroups.Hierarchy) -> None:

@@ -65,6 +65,7 @@ class Identities:
     candidates: range = DEFAULT_RANGE
     accounts: Accounts = field(default_factory=Accounts)
     _free: list[int] = field(default_factory=list[int])
+    _lent: set[int] = field(default_factory=set[int])
     _next: int = 0
     _taken: list[range] | None = None
 
@@ -73,10 +74,13 @@ class Identities:
         if os.geteuid() != 0:
             return os.geteuid(), os.getegid()
         uid = self._free.pop() if self._free else self._fresh()
+        self._lent.add(uid)
         return uid, uid
 
     def give_back(self, uid: int) -> None:
-        if os.geteuid() == 0:
+        """Take an id back; one that was never lent, as an owner's, is not lent to anybody."""
+        if uid in self._lent:
+            self._lent.remove(uid)
             self._free.append(uid)
 
     def _fresh(self) -> int:

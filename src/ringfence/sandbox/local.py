@@ -23,6 +23,7 @@ from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.granting import resolve_files
+from ringfence.sandbox.homes import MOUNTED, Home, home_on_disk
 from ringfence.sandbox.outlet import Outlet, leads_to, trust_environment
 from ringfence.sandbox.own import NOT_A_PROGRAM, Own, own_program
 from ringfence.sandbox.pool import Pool, Request, Served
@@ -95,7 +96,9 @@ class LocalProcessSandbox:
         own = self._own(job)
         programs = (*self._programs(job, granted=granted), *own.programs)
         demands = demanded(self._least, job.tool.tool.posture)
-        key = (job.grant, job.limits, job.tool.egress, granted, programs, own.entry, demands, self._pool.lacking)
+        home = self._home(job, granted=granted, demands=demands)
+        machine = (demands, self._pool.lacking, home)
+        key = (job.grant, job.limits, job.tool.egress, granted, programs, own.entry, machine)
         found = self._blueprints.get(key)
         if found is None:
             compiled = compile_blueprint(
@@ -109,9 +112,15 @@ class LocalProcessSandbox:
                 entry=own.entry,
             )
             compiled = replace(compiled, leads_to=leads_to(job.grant, egress=job.tool.egress))
-            found = self._pool.fit(compiled, kinds=job.grant.kinds | own.kinds, demands=demands)
+            kinds = job.grant.kinds | own.kinds
+            found = self._pool.fit(compiled, kinds=kinds, demands=demands, home=home)
             self._remember(key, found)
         return found
+
+    def _home(self, job: Job, *, granted: tuple[Granted, ...], demands: PostureName) -> Home:
+        """Without namespaces the agent's folder has no other name and no other owner than its own."""
+        on_disk = self._pool.lacking is not None and demands != "full" and "files" in job.grant.kinds
+        return home_on_disk(self._workspaces.get(job.agent), granted) if on_disk else MOUNTED
 
     def _remember(self, key: Any, blueprint: Blueprint) -> None:
         if len(self._blueprints) >= _MOST_BLUEPRINTS:

@@ -22,6 +22,7 @@ from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.exposed import Exposed
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.groups import sweep
+from ringfence.sandbox.homes import MOUNTED, Home
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import Installation, this_installation
 from ringfence.sandbox.jail import Jail, Setting, build_jail
@@ -134,9 +135,18 @@ class Pool:
         if self._setting is None:
             await self.warm()
 
-    def fit(self, blueprint: Blueprint, *, kinds: Collection[str], demands: PostureName) -> Blueprint:
+    def fit(
+        self, blueprint: Blueprint, *, kinds: Collection[str], demands: PostureName, home: Home = MOUNTED
+    ) -> Blueprint:
         """The blueprint as this machine can hold it, by what is known so far."""
-        return fitted(blueprint, kinds=kinds, demands=demands, lacking=self.lacking, hierarchy=self._hierarchy)
+        return fitted(
+            blueprint,
+            kinds=kinds,
+            demands=demands,
+            lacking=self.lacking,
+            hierarchy=self._hierarchy,
+            home=home,
+        )
 
     async def serve(self, request: Request) -> Served:
         """One call: wait for a turn, find or build the jail, hand over the job, hear the answer."""
@@ -195,7 +205,7 @@ class Pool:
         snapshot = self._snapshots.find(key.source)
         setting = await self.warm()
         await self._make_room()
-        uid, gid = self._identities.lend()
+        uid, gid = blueprint.layout.ids or self._identities.lend()
         source = self._source(snapshot, posture=blueprint.posture)
         trust = outlet.trust() if outlet is not None else None
         layout = with_roots(blueprint.layout, trust) if trust is not None else blueprint.layout

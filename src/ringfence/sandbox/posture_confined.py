@@ -41,7 +41,7 @@ def judge_inside(measured: Mapping[str, Any], *, layout: Layout, uid: int, gid: 
     tries = measured["tries"]
     problems = [
         f"`{one.name}` ({one.mechanism}): {tries.get(one.name)}"
-        for one in tries_for(layout.landlock_version)
+        for one in tries_for(layout.landlock_version, layout.granted)
         if tries.get(one.name) not in [errno.errorcode[number] for number in one.refused_with]
     ]
     expected: dict[str, object] = {

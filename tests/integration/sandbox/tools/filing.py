@@ -56,6 +56,24 @@ def everything() -> Annotated[list[str], Field(max_length=1000)]:
 
 
 @tool(safety="write", idempotency="optional", needs=NEED)
+def fill(path: str) -> str:
+    """Write more to one file than a call may."""
+    try:
+        with open(path, "wb") as file:
+            for _ in range(8):
+                file.write(bytes(1 << 20))
+    except OSError as failure:
+        return os.strerror(failure.errno or 0)
+    return "done"
+
+
+@tool(safety="read", needs=NEED)
+def list_granted(ctx: Context) -> list[list[str]]:
+    """What the context lists of the workspace, and of a folder in it."""
+    return [ctx.files.list(), ctx.files.list("outbox/inner")]
+
+
+@tool(safety="write", idempotency="optional", needs=NEED)
 def attempt(what: str) -> str:
     """Try something that must fail; says how it failed."""
     tries: dict[str, Callable[[], object]] = {
@@ -67,6 +85,17 @@ def attempt(what: str) -> str:
         "pipe": lambda: os.mkfifo("outbox/pipe"),
         "device": lambda: os.mknod("outbox/device"),
         "permit": lambda: os.chmod("knowledge/a", 0o777),
+        "cut what is read": lambda: open("knowledge/a", "r+b").truncate(0),  # noqa: SIM115
+        "cut by name": lambda: os.truncate("knowledge/a", 0),
+        "cut while opening": lambda: os.open("knowledge/a", os.O_RDONLY | os.O_TRUNC),
+        "move out": lambda: os.rename("outbox/inner/a", "a"),
+        "move in": lambda: os.rename("knowledge/a", "outbox/stolen"),
+        "move between": lambda: os.rename("outbox/inner/a", "outbox/moved"),
+        "rename what is read": lambda: os.rename("knowledge/a", "knowledge/b"),
+        "re-date": lambda: os.utime("knowledge/a", (0, 0)),
+        "climb": lambda: os.open("knowledge/../private/a", os.O_RDONLY),
+        "list the workspace": lambda: os.listdir("."),
+        "another agent's": lambda: os.open("../ben/knowledge/a", os.O_RDONLY),
     }
     try:
         tries[what]()

@@ -1,0 +1,120 @@
+"""What tools do with granted files on a host without namespaces, as one program: it prints what happened, as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from driver import Yard  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
+
+from ringfence.agents.profile import Permits
+from ringfence.contract.capabilities import Files
+from ringfence.contract.limits import Limits
+from ringfence.sandbox.floor import Floor
+
+OWNER = 1234
+PERMITS = Permits(files=Files(read=["knowledge", "shared"], write=["outbox"]))
+UNREACHABLE = (
+    "/etc/passwd", "../../etc/passwd", "knowledge/sideways", "knowledge/out", "private/a", "knowledge/../../ben/a",
+    "/proc/self/root/etc/hosts", "knowledge/round",
+)  # fmt: skip
+ATTEMPTS = (
+    "write what is read", "add to what is read", "write the workspace", "permit", "link", "hard link", "pipe", "device",
+    "cut what is read", "cut by name", "cut while opening", "move out", "move between", "rename what is read",
+    "re-date", "climb", "list the workspace", "another agent's", "move in",
+)  # fmt: skip
+
+
+def furnish(folder: Path) -> Path:
+    """A workspace that its owner alone may open; as root, of a user who is not root."""
+    for name in ("knowledge", "private", "outbox/inner"):
+        (folder / name).mkdir(parents=True, mode=0o700)
+        (folder / name / "a").write_text(f"{folder.name} {name}")
+    for link, target in (("sideways", "../private/a"), ("out", "/etc/passwd"), ("round", "round"), ("near", "./a")):
+        (folder / "knowledge" / link).symlink_to(target)
+    if os.geteuid() == 0:
+        for place in (folder, *folder.rglob("*")):
+            os.chown(place, OWNER, OWNER, follow_symlinks=False)
+    return folder
+
+
+def yard_in(folder: Path, workspaces: dict[str, str]) -> Any:
+    return Yard(state=folder / "state", workspaces=workspaces, permits=PERMITS, floor=Floor(homes={}))
+
+
+async def calls(folder: Path) -> dict[str, Any]:
+    workspaces = {name: str(furnish(folder / name)) for name in ("ana", "ben")}
+    yard = yard_in(folder, workspaces)
+    await yard.load("filing")
+    ana = folder / "ana"
+    read = await yard.run("read_note", {"path": "knowledge/a"})
+    assert read.fault is None, read
+    wrote = await yard.run("write_note", {"path": "outbox/one", "text": "1"})
+    told: dict[str, Any] = {
+        "posture": read.evidence["posture"],
+        "uid": read.evidence["process"]["uid"],
+        "read": [json.loads(read.reply), *[
+            await yard.output("read_note", {"path": path})
+            for path in ("knowledge/../knowledge/a", "knowledge/near", "./knowledge//a")
+        ]],
+        "unreachable": sorted({(await yard.fault("read_note", {"path": path}))[0] for path in UNREACHABLE}),
+        "wrote": [json.loads(wrote.reply), wrote.effects.files],
+        "owner": (ana / "outbox" / "one").stat().st_uid == ana.stat().st_uid,
+        "awaited": await yard.output("write_awaited", {"path": "outbox/two", "text": "2"}),
+        "start": (await yard.output("plain_write", {"path": "outbox/one", "text": "3"})).split()[0] == str(ana),
+        "removed": (await yard.run("remove", {"path": "outbox/one"})).effects.files,
+        "attempts": {what: await yard.output("attempt", {"what": what}) for what in ATTEMPTS},
+        "listed": await yard.output("list_granted"),
+        "ben": await yard.output("read_note", {"path": "knowledge/a"}, agent="ben"),
+        "too_large": json.loads((await yard.run("fill", {"path": "outbox/two"}, limits=Limits(disk_mb=1))).reply),
+        "replaced": await replaced(yard, ana),
+        "untouched": (ana / "knowledge" / "a").read_text(),
+    }  # fmt: skip
+    await yard.close()
+    told["left"] = sorted(path.name for path in (ana / "outbox").iterdir())
+    return told
+
+
+async def replaced(yard: Any, ana: Path) -> list[str]:
+    """A granted folder that another one took the place of is found anew."""
+    (ana / "knowledge").rename(ana / "before")
+    (ana / "knowledge").mkdir()
+    (ana / "knowledge" / "a").write_text("another")
+    if os.geteuid() == 0:
+        os.chown(ana / "knowledge", OWNER, OWNER)
+    found = [await yard.output("read_note", {"path": "knowledge/a"})]
+    (ana / "knowledge" / "a").unlink()
+    (ana / "knowledge").rmdir()
+    (ana / "before").rename(ana / "knowledge")
+    return [*found, await yard.output("read_note", {"path": "knowledge/a"})]
+
+
+async def refusals(folder: Path) -> dict[str, Any]:
+    """What a host of root refuses: files of two owners, of root, and those that their owner has no way to."""
+    ana = furnish(folder / "ana")
+    yard = yard_in(folder, {"ana": str(ana)})
+    await yard.load("filing")
+    told: dict[str, Any] = {"before": await yard.output("read_note", {"path": "knowledge/a"})}
+    for name, owners in (("two owners", (OWNER, OWNER + 1)), ("root", (0, 0))):
+        for place, owner in zip(("knowledge", "outbox"), owners, strict=True):
+            os.chown(ana / place, owner, owner)
+        refused = yard.sandbox.refusal(yard.job("read_note", {"path": "x"}))
+        told[name] = [refused.code, refused.message, bool(refused.remedy)]
+    for place in ("knowledge", "outbox"):
+        os.chown(ana / place, OWNER + 1, OWNER + 1)
+    ana.chmod(0o700)
+    told["another owner's way"] = await yard.fault("read_note", {"path": "knowledge/a"})
+    await yard.close()
+    return told
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    with tempfile.TemporaryDirectory() as made:
+        os.chmod(made, 0o755)
+        print(json.dumps(asyncio.run({"calls": calls, "refusals": refusals}[sys.argv[1]](Path(made).resolve()))))

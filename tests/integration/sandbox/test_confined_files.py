@@ -1,0 +1,91 @@
+"""Granted files without namespaces: read and written beneath the grant, and nowhere else, at every Landlock version."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.integration.sandbox.conftest import NOBODY
+from tests.integration.sandbox.test_confined import HERE, LAUNCHER, PYTHON, SECONDS, Who, as_whom, environment
+
+pytestmark = pytest.mark.req("SBX-4", "SBX-6")
+
+OWNER = 1234
+REFER_SINCE, TRUNCATE_SINCE = 2, 3
+_CLOSED, _NO_CALL, _ACROSS = "Permission denied", "Operation not permitted", "Invalid cross-device link"
+
+
+def told_by(words: str, *, who: Who, landlock: int) -> dict[str, Any]:
+    """What the program in confinement printed."""
+    limits = ["--without", "namespaces", "--landlock", str(landlock)]
+    command = [PYTHON, "-P", str(LAUNCHER), *limits, str(HERE / "in_confinement_files.py"), words]
+    done = subprocess.run(
+        command,
+        env=environment(),
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+        **as_whom(who),
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def attempts_at(landlock: int) -> dict[str, str]:
+    """How each attempt of `filing.attempt` ends; an older Landlock leaves some of them to the filter."""
+    by_name = _CLOSED if landlock >= TRUNCATE_SINCE else _NO_CALL
+    return {
+        **dict.fromkeys(("write what is read", "add to what is read", "write the workspace", "link"), _CLOSED),
+        **dict.fromkeys(("cut what is read", "move out", "move in", "rename what is read", "climb"), _CLOSED),
+        **dict.fromkeys(("list the workspace", "another agent's"), _CLOSED),
+        **dict.fromkeys(("permit", "re-date", "pipe", "device"), _NO_CALL),
+        **dict.fromkeys(("cut by name", "cut while opening"), by_name),
+        "hard link": _ACROSS,
+        "move between": "done" if landlock >= REFER_SINCE else _ACROSS,
+    }
+
+
+@pytest.mark.req("SBX-8", "CON-12")
+@pytest.mark.parametrize("who", ["root", "user"])
+@pytest.mark.parametrize(
+    "landlock", [1, pytest.param(3, marks=pytest.mark.long), pytest.param(5, marks=pytest.mark.long), 7]
+)
+def test_granted_files_are_read_and_written_and_nothing_else_is(who: Who, landlock: int) -> None:
+    moved = landlock >= REFER_SINCE
+    assert told_by("calls", who=who, landlock=landlock) == {
+        "posture": "confined",
+        "uid": NOBODY if who == "user" else OWNER,
+        "read": ["ana knowledge"] * 4,
+        "unreachable": ["path_not_reachable"],
+        "wrote": [["inner", "one"], {"written": ["outbox/one"], "removed": [], "coverage": "whole"}],
+        "owner": True,
+        "awaited": "2",
+        "start": True,
+        "removed": {"written": [], "removed": ["outbox/one"], "coverage": "whole"},
+        "attempts": attempts_at(landlock),
+        "listed": [["knowledge", "outbox"], [] if moved else ["a"]],
+        "ben": "ben knowledge",
+        "too_large": "File too large",
+        "replaced": ["another", "ana knowledge"],
+        "untouched": "ana knowledge",
+        "left": ["inner", "moved", "two"] if moved else ["inner", "two"],
+    }
+
+
+def test_root_serves_no_files_of_root_of_two_owners_or_that_their_owner_has_no_way_to() -> None:
+    told = told_by("refusals", who="root", landlock=7)
+    assert told.pop("before") == "ana knowledge"
+    code, why = told.pop("another owner's way")
+    assert (code, "has no way through" in why) == ("posture_insufficient", True)
+    assert {name: (code, remedy) for name, (code, _, remedy) in told.items()} == {
+        "two owners": ("not_enforceable", True),
+        "root": ("not_enforceable", True),
+    }
+    assert "belongs to root" in told["root"][1]
+    assert "belongs to several" in told["two owners"][1]
