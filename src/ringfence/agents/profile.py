@@ -76,6 +76,10 @@ def misfits(
 
 def _misfit(need: Capability, permits: Permits, whose: str) -> str | None:
     match need:
+        case Network(listed_by="agent") if permits.network.is_empty:
+            return f"hosts are the agent's to list, and {whose} `network.allow` lists none"
+        case Processes(listed_by="agent") if permits.processes.is_empty:
+            return f"binaries are the agent's to list, and {whose} `processes.allow` lists none"
         case Network():
             missing = [str(h) for h in need.hosts if not permits.network.covers(Network(h))]
             missing += [str(c) for c in need.cidrs if not permits.network.covers(Network(cidrs=(c,)))]

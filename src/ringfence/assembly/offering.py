@@ -17,8 +17,10 @@ from ringfence.assembly.config import Config
 from ringfence.assembly.floor import floor_of
 from ringfence.assembly.folders import find_folders
 from ringfence.assembly.reaching import EdgeWhenNeeded
+from ringfence.contract.capabilities import Processes
 from ringfence.contract.tool import Tool
 from ringfence.execution.sandbox import DenyAllSandbox, Sandbox
+from ringfence.execution.storage import Desks
 from ringfence.registry.pins import Offered
 from ringfence.sandbox.describe import Described, Describer, Home, home_of
 from ringfence.sandbox.local import LocalProcessSandbox
@@ -43,6 +45,8 @@ class Sources:
         named = [await self.describer.describe(module, path=path) for module in self.config.tools.modules]
         handed = await self._handed_over(tools)
         found = find_folders(self.config.tools.folders)
+        described = [tool for each in (*named, *handed) for tool in each.tools]
+        await self._look_around([*described, *(each.declared.tool for each in found)], programs=bool(found))
         return [
             *_offered(named, accepted_by=accept_as, kind="module"),
             *(each.offered(snapshots=self.snapshots, accepted_by=accept_as) for each in found),
@@ -53,6 +57,13 @@ class Sources:
     def whole(self) -> frozenset[str]:
         """The sources that show all of their tools here; a program may hand over some of a module's."""
         return frozenset(f"module:{module}" for module in self.config.tools.modules)
+
+    async def _look_around(self, tools: Sequence[Tool], *, programs: bool) -> None:
+        """What the first call that starts programs would wait for otherwise, and every other call with it."""
+        needs = [need for tool in tools for need in tool.needs if isinstance(need, Processes)]
+        if isinstance(self.sandbox, LocalProcessSandbox) and (needs or programs):
+            permitted = [agent.permits.processes for agent in self.config.agents.values()]
+            await self.sandbox.look_around(name for each in (*needs, *permitted) for name in each.binaries)
 
     async def _handed_over(self, tools: Sequence[Tool]) -> Sequence[Described]:
         """In a jail the contracts must be found again; where none will run, their source is only named."""
@@ -73,12 +84,14 @@ def module_path(config: Config) -> list[Path]:
 
 
 @asynccontextmanager
-async def open_sources(config: Config, *, dangerously_sandbox: Sandbox | None) -> AsyncGenerator[Sources, None]:
+async def open_sources(
+    config: Config, *, dangerously_sandbox: Sandbox | None, desks: Desks | None = None
+) -> AsyncGenerator[Sources, None]:
     """The sandbox of this configuration; none runs anything unless the file says so."""
     snapshots = Snapshots(config.state)
     pool = Pool(snapshots, bounds=PoolBounds(spares=config.sandbox.spares))
     edge = EdgeWhenNeeded()
-    sandbox = dangerously_sandbox or _configured(config, pool, edge=edge)
+    sandbox = dangerously_sandbox or _configured(config, pool, edge=edge, desks=desks)
     try:
         yield Sources(
             config=config, sandbox=sandbox, describer=Describer(pool, snapshots=snapshots), snapshots=snapshots
@@ -89,7 +102,7 @@ async def open_sources(config: Config, *, dangerously_sandbox: Sandbox | None) -
         await edge.close()
 
 
-def _configured(config: Config, pool: Pool, *, edge: EdgeWhenNeeded) -> Sandbox:
+def _configured(config: Config, pool: Pool, *, edge: EdgeWhenNeeded, desks: Desks | None) -> Sandbox:
     if config.sandbox.kind == "deny":
         return DenyAllSandbox()
     passed_on = {name: os.environ[name] for name in config.sandbox.env if name in os.environ}
@@ -99,6 +112,7 @@ def _configured(config: Config, pool: Pool, *, edge: EdgeWhenNeeded) -> Sandbox:
         workspaces={name: agent.workspace for name, agent in config.agents.items()},
         floor=floor_of(config),
         edge=edge,
+        desks=desks,
         least=config.sandbox.posture,
     )
 

@@ -8,6 +8,7 @@ Never: reaches any of it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -24,7 +25,7 @@ KINDS: tuple[Kind, ...] = ("network", "secrets", "storage", "files", "processes"
 
 
 class FromAgent(Enum):
-    """The author leaves the paths to the agent that calls."""
+    """The author leaves the paths, hosts or binaries to the agent that calls."""
 
     FROM_AGENT = "from_agent"
 
@@ -35,19 +36,28 @@ class FromAgent(Enum):
 FROM_AGENT = FromAgent.FROM_AGENT
 Paths: TypeAlias = tuple[str, ...] | Literal[FromAgent.FROM_AGENT]
 Cidr: TypeAlias = IPv4Network | IPv6Network
+ListedBy: TypeAlias = Literal["author", "agent"]
 
 
 @dataclass(frozen=True, init=False)
 class Network:
-    """Connections to listed hosts, and nowhere else; `private` is an operator's side alone."""
+    """Connections to listed hosts, and nowhere else; `private` is an operator's side alone.
+
+    With `FROM_AGENT` in place of hosts it is whatever the agent itself may reach.
+    """
 
     kind: ClassVar[Kind] = "network"
     hosts: tuple[HostPattern, ...]
     cidrs: tuple[Cidr, ...]
     private: tuple[HostPattern, ...]
+    listed_by: ListedBy
 
-    def __init__(self, *hosts: str | HostPattern, cidrs: tuple[str | Cidr, ...] | list[str] = ()) -> None:
-        self._set(hosts=tuple(map(_host, hosts)), cidrs=tuple(map(_cidr, cidrs)), private=())
+    def __init__(self, *hosts: str | HostPattern | FromAgent, cidrs: tuple[str | Cidr, ...] | list[str] = ()) -> None:
+        listed_by = _listed_by(hosts, what="hosts")
+        if listed_by == "agent" and cidrs:
+            raise DeclarationRefused("a `Network` need takes either hosts from the agent or networks of its own")
+        patterns = tuple(_host(host) for host in hosts if not isinstance(host, FromAgent))
+        self._set(hosts=patterns, cidrs=tuple(map(_cidr, cidrs)), private=(), listed_by=listed_by)
 
     @classmethod
     def permit(
@@ -58,26 +68,35 @@ class Network:
     ) -> Network:
         """An operator's side: these hosts, and these very addresses and ports although they are private ones."""
         permitted = cls(*hosts, cidrs=cidrs)
-        permitted._set(hosts=permitted.hosts, cidrs=permitted.cidrs, private=tuple(map(_address_and_port, private)))
+        object.__setattr__(permitted, "private", tuple(map(_address_and_port, private)))
         return permitted
 
     def _set(
-        self, *, hosts: tuple[HostPattern, ...], cidrs: tuple[Cidr, ...], private: tuple[HostPattern, ...]
+        self,
+        *,
+        hosts: tuple[HostPattern, ...],
+        cidrs: tuple[Cidr, ...],
+        private: tuple[HostPattern, ...],
+        listed_by: ListedBy,
     ) -> None:
-        for key, value in (("hosts", hosts), ("cidrs", cidrs), ("private", private)):
+        for key, value in (("hosts", hosts), ("cidrs", cidrs), ("private", private), ("listed_by", listed_by)):
             object.__setattr__(self, key, value)
 
     @property
     def is_empty(self) -> bool:
-        return not self.hosts and not self.cidrs
+        return self.listed_by == "author" and not self.hosts and not self.cidrs
 
     def covers(self, other: Network) -> bool:
+        if other.listed_by == "agent":
+            return not self.is_empty
         return all(any(host_patterns.covers(mine, host) for mine in self.hosts) for host in other.hosts) and all(
             any(_within(cidr, mine) for mine in self.cidrs) for cidr in other.cidrs
         )
 
     def intersect(self, other: Network) -> Network:
         """What a declared need (self) keeps of a permit; private addresses are the permit's to give."""
+        if self.listed_by == "agent":
+            return other
         pairs = [host_patterns.intersect(mine, theirs) for mine in self.hosts for theirs in other.hosts]
         nets = [_narrower(mine, theirs) for mine in self.cidrs for theirs in other.cidrs]
         return Network.permit(
@@ -93,7 +112,8 @@ class Network:
         return Network.permit(*left.hosts, cidrs=left.cidrs, private=both)
 
     def document(self) -> dict[str, Any]:
-        listed = {"kind": self.kind, "hosts": [str(h) for h in self.hosts], "cidrs": [str(c) for c in self.cidrs]}
+        hosts = FROM_AGENT.value if self.listed_by == "agent" else [str(h) for h in self.hosts]
+        listed = {"kind": self.kind, "hosts": hosts, "cidrs": [str(c) for c in self.cidrs]}
         return {**listed, "private": [str(a) for a in self.private]} if self.private else listed
 
 
@@ -203,22 +223,29 @@ class Files:
 
 @dataclass(frozen=True, init=False)
 class Processes:
-    """Listed binaries, as child processes inside the same jail."""
+    """Listed binaries, or whatever the agent itself lists, as child processes inside the same jail."""
 
     kind: ClassVar[Kind] = "processes"
     binaries: tuple[str, ...]
+    listed_by: ListedBy
 
-    def __init__(self, *binaries: str) -> None:
-        object.__setattr__(self, "binaries", tuple(map(_binary, binaries)))
+    def __init__(self, *binaries: str | FromAgent) -> None:
+        named = tuple(_binary(each) for each in binaries if not isinstance(each, FromAgent))
+        object.__setattr__(self, "listed_by", _listed_by(binaries, what="binaries"))
+        object.__setattr__(self, "binaries", named)
 
     @property
     def is_empty(self) -> bool:
-        return not self.binaries
+        return self.listed_by == "author" and not self.binaries
 
     def covers(self, other: Processes) -> bool:
+        if other.listed_by == "agent":
+            return not self.is_empty
         return set(other.binaries) <= set(self.binaries)
 
     def intersect(self, other: Processes) -> Processes:
+        if self.listed_by == "agent":
+            return other
         return Processes(*(binary for binary in self.binaries if binary in other.binaries))
 
     def interpreters(self) -> tuple[tuple[str, str], ...]:
@@ -227,10 +254,19 @@ class Processes:
         return tuple((binary, reason) for binary, reason in found if reason is not None)
 
     def document(self) -> dict[str, Any]:
-        return {"kind": self.kind, "binaries": list(self.binaries)}
+        return {"kind": self.kind, "binaries": FROM_AGENT.value if self.listed_by == "agent" else list(self.binaries)}
 
 
 Capability: TypeAlias = Network | Secrets | Storage | Files | Processes
+
+
+def _listed_by(listed: Sequence[object], *, what: str) -> ListedBy:
+    """Whose list it is."""
+    if FROM_AGENT not in listed:
+        return "author"
+    if len(listed) > 1:
+        raise DeclarationRefused(f"`FROM_AGENT` stands alone: the {what} are the agent's, or those that are named")
+    return "agent"
 
 
 def _host(pattern: str | HostPattern) -> HostPattern:

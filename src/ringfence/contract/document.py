@@ -7,12 +7,22 @@ Never: believes a field; every value goes through the same constructors that an 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ringfence.contract.bounds import bound_input, close_output
-from ringfence.contract.capabilities import FROM_AGENT, Capability, Files, Network, Paths, Processes, Secrets, Storage
+from ringfence.contract.capabilities import (
+    FROM_AGENT,
+    Capability,
+    Files,
+    FromAgent,
+    Network,
+    Paths,
+    Processes,
+    Secrets,
+    Storage,
+)
 from ringfence.contract.limits import Limits, Retry
 from ringfence.contract.requirements import parse_requirement
 from ringfence.contract.safety import Egress, Safety, derive_egress
@@ -20,6 +30,7 @@ from ringfence.contract.tool import Tool
 from ringfence.errors import DeclarationRefused
 
 _FROM_AGENT_TEXT = FROM_AGENT.value
+Listed: TypeAlias = Annotated[list[str], Field(max_length=1000)] | Literal["from_agent"]
 
 
 class _Strict(BaseModel):
@@ -28,7 +39,7 @@ class _Strict(BaseModel):
 
 class _Network(_Strict):
     kind: Literal["network"]
-    hosts: list[str] = Field(max_length=1000)
+    hosts: Listed
     cidrs: list[str] = Field(max_length=1000)
 
 
@@ -53,7 +64,7 @@ class _Files(_Strict):
 
 class _Processes(_Strict):
     kind: Literal["processes"]
-    binaries: list[str] = Field(max_length=1000)
+    binaries: Listed
 
 
 class _Retry(_Strict):
@@ -134,7 +145,7 @@ def _tool(parsed: _Document) -> Tool:
 def _need(need: _Network | _Secrets | _Storage | _Files | _Processes) -> Capability:
     match need:
         case _Network():
-            return Network(*need.hosts, cidrs=need.cidrs)
+            return Network(*_named(need.hosts), cidrs=need.cidrs)
         case _Secrets():
             return Secrets(*need.names, hosts=need.hosts, at=need.at, reveal=need.reveal)
         case _Storage():
@@ -142,7 +153,11 @@ def _need(need: _Network | _Secrets | _Storage | _Files | _Processes) -> Capabil
         case _Files():
             return Files(read=_paths(need.read), write=_paths(need.write))
         case _Processes():
-            return Processes(*need.binaries)
+            return Processes(*_named(need.binaries))
+
+
+def _named(listed: Listed) -> tuple[str | FromAgent, ...]:
+    return (FROM_AGENT,) if listed == _FROM_AGENT_TEXT else tuple(listed)
 
 
 def _paths(paths: list[str] | Literal["from_agent"]) -> Paths:

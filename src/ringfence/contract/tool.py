@@ -19,6 +19,7 @@ from ringfence.contract.safety import CLASS_FLOORS, Egress, Safety, derive_egres
 from ringfence.errors import DeclarationRefused
 
 if TYPE_CHECKING:
+    from ringfence.contract.reconcile import Reconciler
     from ringfence.contract.schema import Signature
 
 Word = TypeVar("Word", Safety, Egress)
@@ -106,7 +107,7 @@ class Implementation:
 
     function: Callable[..., Any]
     signature: Signature
-    reconcile: Callable[..., Any] | None
+    reconcile: Reconciler | None
 
 
 def _class_problem(tool: Tool) -> str | None:
@@ -117,6 +118,8 @@ def _class_problem(tool: Tool) -> str | None:
         return f'safety `{tool.safety}` needs `idempotency="required"`'
     if tool.consequential and tool.idempotency is None:
         return 'a tool that changes something must say `idempotency="required"` or `"optional"`'
+    if tool.reconciles and not tool.consequential:
+        return "`reconcile` is for a tool that changes something; no call of this one is ever in doubt"
     return None
 
 
@@ -131,6 +134,8 @@ def _needs_problem(tool: Tool) -> str | None:
         if need.is_empty:
             return f"need `{need.kind}` lists nothing, and an empty list allows nothing"
         if isinstance(need, Processes) and tool.safety is Safety.READ:
+            if need.listed_by == "agent":
+                return "binaries that are the agent's to list can be interpreters, so the tool is at least `write`"
             for binary, reason in need.interpreters():
                 return f"binary `{binary}` {reason}, so the tool is at least of class `write`"
     return None
@@ -165,11 +170,13 @@ def tool(
 
     def declare(function: Callable[..., Any]) -> Tool:
         # In the function: 60 ms of pydantic that only a declaration needs; a command that reads contracts does not.
+        from ringfence.contract.reconcile import read_reconciler  # noqa: PLC0415
         from ringfence.contract.schema import read_signature  # noqa: PLC0415
 
         title = name or str(getattr(function, "__name__", "<nameless>"))
         try:
             signature = read_signature(function)
+            reconciler = None if reconcile is None else read_reconciler(reconcile)
         except DeclarationRefused as refused:
             raise DeclarationRefused(f"tool `{title}`: {refused.message}", remedy=refused.remedy) from refused
         return Tool(
@@ -191,7 +198,7 @@ def tool(
             posture=posture,
             reconciles=reconcile is not None,
             far_side_dedupes=far_side_dedupes,
-            implementation=Implementation(function=function, signature=signature, reconcile=reconcile),
+            implementation=Implementation(function=function, signature=signature, reconcile=reconciler),
         )
 
     return declare

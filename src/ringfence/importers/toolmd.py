@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -47,11 +47,11 @@ class _Secrets(_Strict):
 
 
 class _Needs(_Strict):
-    network: list[str] | _Hosts | None = None
+    network: list[str] | _Hosts | Literal["from_agent"] | None = None
     secrets: _Secrets | None = None
     storage: list[Literal["tool", "session", "agent"]] = []
     files: _Paths | None = None
-    processes: list[str] = Field(default=[], max_length=1_000)
+    processes: Annotated[list[str], Field(max_length=1_000)] | Literal["from_agent"] = []
 
 
 class _Retry(_Strict):
@@ -169,7 +169,9 @@ def _description(parsed: _FrontMatter, body: str) -> str:
 
 
 def _needs(needs: _Needs) -> Iterator[Capability]:
-    if needs.network is not None:
+    if needs.network == "from_agent":
+        yield Network(FROM_AGENT)
+    elif needs.network is not None:
         listed = needs.network if isinstance(needs.network, _Hosts) else _Hosts(hosts=needs.network)
         yield Network(*listed.hosts, cidrs=listed.cidrs)
     if needs.secrets is not None:
@@ -179,7 +181,7 @@ def _needs(needs: _Needs) -> Iterator[Capability]:
     if needs.files is not None:
         yield Files(read=_paths(needs.files.read), write=_paths(needs.files.write))
     if needs.processes:
-        yield Processes(*needs.processes)
+        yield Processes(*((FROM_AGENT,) if needs.processes == "from_agent" else needs.processes))
 
 
 def _paths(paths: list[str] | Literal["from_agent"]) -> Paths:

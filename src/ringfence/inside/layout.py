@@ -51,7 +51,7 @@ class Granted:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A listed binary: `name` is how it was listed, `place` where it was found, `path` the file itself.
+    """A listed binary, or a library of one: `name` is how it is asked for, `place` where it was found, `path` the file.
 
     The identity says which file; `changed` makes a jail of its own for a file that was altered since.
     """
@@ -134,6 +134,7 @@ class Layout:
     clients: tuple[str, ...] = ()
     granted: tuple[Granted, ...] = ()
     programs: tuple[Program, ...] = ()
+    libraries: tuple[Program, ...] = ()
     hidden: tuple[str, ...] = ()
     entry: Entry | None = None
     ports: tuple[int, ...] = ()
@@ -202,6 +203,7 @@ def read_layout(document: Mapping[str, Any]) -> Layout:
     fields["clients"] = tuple(fields["clients"])
     fields["granted"] = tuple(Granted(**item) for item in fields["granted"])
     fields["programs"] = tuple(Program(**item) for item in fields["programs"])
+    fields["libraries"] = tuple(Program(**item) for item in fields["libraries"])
     fields["hidden"] = tuple(fields["hidden"])
     fields["entry"] = None if fields["entry"] is None else Entry(**fields["entry"])
     fields["bounds"] = Bounds(**fields["bounds"])

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ringfence.inside.grants import take_as_user, take_program
-from ringfence.inside.layout import SCRATCH, SOURCE_FOLDER, WORKSPACE, Layout, Order
+from ringfence.inside.layout import SCRATCH, SOURCE_FOLDER, WORKSPACE, Layout, Order, Program
 from ringfence.kernel import mounts
 from ringfence.kernel.beneath import HERE, PLAIN_NAMES, open_at
 
@@ -43,8 +43,13 @@ def gather(order: Order, *, granted: Sequence[int] | None) -> Pieces:
         trees=trees,
         devices={path: mounts.clone_tree(path) for path in order.layout.devices},
         granted={each.path: tree for each, tree in zip(order.layout.granted, held, strict=True)},
-        programs={each.path: take_program(each) for each in order.layout.programs},
+        programs={each.path: take_program(each) for each in _files_of_code(order.layout)},
     )
+
+
+def _files_of_code(layout: Layout) -> Collection[Program]:
+    """Each file once, however often it was listed."""
+    return {each.path: each for each in (*layout.programs, *layout.libraries)}.values()
 
 
 def enter(layout: Layout, pieces: Pieces) -> None:

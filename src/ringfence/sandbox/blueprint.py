@@ -89,7 +89,7 @@ RULES = (
 )
 
 # The needs that this jail has a backend for.
-SERVED: frozenset[Kind] = frozenset({"files", "processes", "network", "secrets"})
+SERVED: frozenset[Kind] = frozenset({"files", "processes", "network", "secrets", "storage"})
 
 DEFAULT_LIMITS = Limits(wall_seconds=30, cpu_seconds=5, memory_mb=256, pids=64, disk_mb=64, output_kb=1024)
 _OPEN_FILES = 128
@@ -127,6 +127,7 @@ def compile_blueprint(
     landlock_version: int,
     granted: tuple[Granted, ...] = (),
     programs: tuple[Program, ...] = (),
+    libraries: tuple[Program, ...] = (),
     entry: Entry | None = None,
 ) -> Blueprint:
     """The jail for a grant, or a refusal where a need has no backend or the kernel lacks what every jail is made of."""
@@ -144,7 +145,7 @@ def compile_blueprint(
     layout = Layout(
         mounts=mounts,
         devices=tuple(DEVICES),
-        links=(*_links(), *program_links(programs)),
+        links=(*_links(), *program_links(programs, libraries=libraries, mounts=mounts)),
         files=_files(grant),
         rules=(*RULES, *_rules(granted), *program_rules(programs), *entry_rules(entry)),
         landlock_version=min(landlock_version, landlock.NEWEST_KNOWN_VERSION),
@@ -157,6 +158,7 @@ def compile_blueprint(
         granted=granted,
         ports=ports_for(grant),
         programs=programs,
+        libraries=libraries,
         hidden=hidden_programs(mounts) if running else (),
         entry=entry,
     )

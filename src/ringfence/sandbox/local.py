@@ -6,8 +6,9 @@ Never: runs a tool whose contract differs from the registered one, or below the 
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from ringfence.contract.capabilities import Files, Kind, Processes
 from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.edge import Edge, way_of
 from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
+from ringfence.execution.storage import Desks, scopes_of
 from ringfence.inside.layout import Granted, Program
 from ringfence.kernel import landlock
 from ringfence.sandbox.blueprint import SERVED, Blueprint, compile_blueprint
@@ -24,11 +26,13 @@ from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.granting import resolve_files
 from ringfence.sandbox.homes import MOUNTED, Home, home_on_disk
+from ringfence.sandbox.libraries import Libraries
 from ringfence.sandbox.outlet import Outlet, leads_to, trust_environment
 from ringfence.sandbox.own import NOT_A_PROGRAM, Own, own_program
 from ringfence.sandbox.pool import Pool, Request, Served
-from ringfence.sandbox.programs import resolve_programs
+from ringfence.sandbox.programs import found_programs, require_unchangeable, resolve_programs
 from ringfence.sandbox.reading import read
+from ringfence.sandbox.with_programs import hidden_programs, mounts_with_programs, usual_folders
 from ringfence.sandbox.writing import Writes
 
 _MOST_PRINTED_TRACE = 8_192
@@ -51,17 +55,21 @@ class LocalProcessSandbox:
         workspaces: Mapping[str, str] | None = None,
         floor: Floor | None = None,
         edge: Edge | None = None,
+        desks: Desks | None = None,
         least: PostureName = "confined",
     ) -> None:
         self._pool = pool
         self._edge = edge
-        self.serves: frozenset[Kind] = SERVED if edge is not None else SERVED - {"network"}
+        self._desks = desks
+        absent: dict[Kind, object] = {"network": edge, "storage": desks}
+        self.serves: frozenset[Kind] = SERVED - {kind for kind, backend in absent.items() if backend is None}
         self._environment = dict(environment or {})
         self._workspaces = dict(workspaces or {})
         self._floor = floor or Floor()
         self._least: PostureName = least
         self._blueprints: dict[Any, Blueprint] = {}
         self._owns: dict[tuple[str, bool], Own] = {}
+        self._known_libraries = Libraries()
         self._writes = Writes()
 
     def refusal(self, job: Job) -> CallRefused | None:
@@ -73,6 +81,8 @@ class LocalProcessSandbox:
         if not job.grant.kinds <= self.serves:
             listed = ", ".join(f"`{kind}`" for kind in sorted(job.grant.kinds - self.serves))
             return CallRefused(f"the local jail has no backend for {listed}", code="not_available")
+        if job.kind == "process" and "storage" in job.grant.kinds:
+            return CallRefused("a program has no `ctx`, and storage is reached by nothing else", code="not_available")
         try:
             self.blueprint(job)
         except CallRefused as refused:
@@ -90,28 +100,38 @@ class LocalProcessSandbox:
     async def close(self) -> None:
         await self._pool.close()
 
+    async def look_around(self, binaries: Iterable[str]) -> None:
+        """Read the folders of libraries that jails with these programs will have, while the event loop goes on."""
+        await asyncio.to_thread(self._look_around, frozenset(binaries))
+
+    def _look_around(self, binaries: frozenset[str]) -> None:
+        programs = found_programs(sorted(binaries))
+        hidden_programs(mounts_with_programs(self._pool.installation, programs))
+
     def blueprint(self, job: Job) -> Blueprint:
         """What the kernel will hold for this job, with its files as they are on disk now."""
         granted = self._granted(job)
         own = self._own(job)
-        programs = (*self._programs(job, granted=granted), *own.programs)
+        programs = tuple(dict.fromkeys((*self._programs(job, granted=granted), *own.programs)))
+        libraries = self._libraries(programs, granted=granted)
         demands = demanded(self._least, job.tool.tool.posture)
         home = self._home(job, granted=granted, demands=demands)
         machine = (demands, self._pool.lacking, home)
-        key = (job.grant, job.limits, job.tool.egress, granted, programs, own.entry, machine)
+        key = (job.grant, job.limits, job.egress, granted, programs, libraries, own.entry, machine)
         found = self._blueprints.get(key)
         if found is None:
             compiled = compile_blueprint(
                 job.grant,
                 limits=job.limits,
-                environment={**self._environment, **trust_environment(job.grant, egress=job.tool.egress)},
+                environment={**self._environment, **trust_environment(job.grant, egress=job.egress)},
                 installation=self._pool.installation,
                 landlock_version=landlock.version(),
                 granted=granted,
-                programs=tuple(dict.fromkeys(programs)),
+                programs=programs,
+                libraries=libraries,
                 entry=own.entry,
             )
-            compiled = replace(compiled, leads_to=leads_to(job.grant, egress=job.tool.egress))
+            compiled = replace(compiled, leads_to=leads_to(job.grant, egress=job.egress))
             kinds = job.grant.kinds | own.kinds
             found = self._pool.fit(compiled, kinds=kinds, demands=demands, home=home)
             self._remember(key, found)
@@ -147,6 +167,14 @@ class LocalProcessSandbox:
             return ()
         return resolve_programs(processes, granted=granted, safety=job.tool.safety)
 
+    def _libraries(self, programs: tuple[Program, ...], *, granted: tuple[Granted, ...]) -> tuple[Program, ...]:
+        if not programs:
+            return ()
+        found = self._known_libraries.of(programs, usual=lambda: usual_folders(self._pool.installation, programs))
+        for library in found:
+            require_unchangeable(library, granted)
+        return found
+
     def _own(self, job: Job) -> Own:
         """The program that a tool is, if it is one; a source never changes under its digest."""
         if job.kind != "process":
@@ -164,13 +192,14 @@ class LocalProcessSandbox:
             raise refused
         blueprint = self.blueprint(job)
         frames = job_frames(
-            "call",
+            job.purpose,
             arguments=job.arguments,
             tool=job.tool.name,
             agent=job.agent,
             session=job.session,
             idempotency_key=job.idempotency_key,
             secrets=None if job.placements is None else job.placements.in_the_jail(),
+            storage=scopes_of(job),
         )
         request = Request(
             agent=job.agent,
@@ -179,6 +208,7 @@ class LocalProcessSandbox:
             frames=frames,
             contract=None if job.kind == "process" else (job.tool.name, job.tool.fingerprint),
             outlet=self._outlet(job),
+            desk=self._desks.open(job) if self._desks is not None and "storage" in job.grant.kinds else None,
         )
         granted = blueprint.layout.granted
         if not granted:
@@ -206,12 +236,14 @@ def _raw(served: Served, *, blueprint: Blueprint, files: dict[str, Any] | None) 
         for_model=reading.for_model,
         fault=reading.fault,
         printed=said.printed,
-        effects=_effects(said, files=files, network=served.network),
+        effects=_effects(said, files=files, network=served.network, storage=served.storage),
         evidence=evidence,
     )
 
 
-def _effects(said: Said, *, files: dict[str, Any] | None, network: dict[str, Any] | None) -> Effects:
+def _effects(
+    said: Said, *, files: dict[str, Any] | None, network: dict[str, Any] | None, storage: dict[str, Any] | None
+) -> Effects:
     seen = said.record or said.measured
     cpu_seconds = seen.cpu_seconds if seen else 0.0
     return Effects(
@@ -220,5 +252,6 @@ def _effects(said: Said, *, files: dict[str, Any] | None, network: dict[str, Any
         peak_memory_bytes=seen.peak_memory_bytes if seen else 0,
         files=files,
         network=network,
+        storage=storage,
         processes=None if said.tree is None else {"started": said.tree.started},
     )

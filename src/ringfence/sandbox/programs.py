@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from ringfence.contract.capabilities import Processes
@@ -28,12 +29,21 @@ def resolve_programs(processes: Processes, *, granted: Sequence[Granted], safety
     files = {program.path for program, _ in found}
     for program, head in found:
         _require_interpreter(program, head, files=files)
-        _require_unchangeable(program, granted)
+        require_unchangeable(program, granted)
         reason = interpreter(program.path) or interpreter(program.name)
         if safety is Safety.READ and reason is not None:
             message = f"binary `{program.name}` {reason}, so a tool that lists it is at least of class `write`"
             raise CallRefused(message, code="binary_not_allowed", remedy='declare the tool with `safety="write"`')
     return tuple(program for program, _ in found)
+
+
+def found_programs(names: Iterable[str]) -> tuple[Program, ...]:
+    """Those of these binaries that are on this machine."""
+    found: list[Program] = []
+    for name in names:
+        with suppress(CallRefused):
+            found.append(_found(name)[0])
+    return tuple(found)
 
 
 def own_programs(head: Head) -> tuple[Program, ...]:
@@ -87,7 +97,8 @@ def _require_interpreter(program: Program, head: Head, *, files: Iterable[str]) 
         raise CallRefused(message, code="binary_not_allowed", remedy="list the script's interpreter too")
 
 
-def _require_unchangeable(program: Program, granted: Sequence[Granted]) -> None:
+def require_unchangeable(program: Program, granted: Sequence[Granted]) -> None:
+    """Refuse a program, or a library of one, that the call itself could write."""
     path = PurePosixPath(program.path)
     writable = [each.source for each in granted if each.access == "write"]
     if path.is_relative_to(SCRATCH) or any(path.is_relative_to(place) for place in writable):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sysconfig
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ringfence.inside.layout import Entry, Link, Mount, Program, Rule
 from ringfence.kernel import landlock
@@ -29,6 +29,7 @@ READABLE = {
     "/etc/ld.so.cache": "the loader finds shared libraries by it",
 }
 _ALIASES = ("/bin", "/sbin")
+_MOST_LINKS = 40
 _OF_VERSIONS = ("/usr/lib", "/usr/local/lib")
 # A tool that is a program is started like any other, by the same calls.
 ENTRY_CLIENTS = ("entry", "processes")
@@ -77,11 +78,37 @@ def hidden_programs(mounts: Sequence[Mount]) -> tuple[str, ...]:
     return tuple(path for paths in found for path in paths)
 
 
-def program_links(programs: Sequence[Program]) -> tuple[Link, ...]:
-    """The name under which each was found, where that is not its own; and the old names of folders of programs."""
-    named = [Link(path=each.place, target=each.path) for each in programs if each.place != each.path]
+def program_links(
+    programs: Sequence[Program], *, libraries: Sequence[Program] = (), mounts: Sequence[Mount] = ()
+) -> tuple[Link, ...]:
+    """The names that lead to each file where they are not its own, and the old names of folders of programs.
+
+    A name in a folder that is mounted is there with it, and leads on to the next.
+    """
+    mounted = [mount.path for mount in mounts]
+    ways = [place for each in (*programs, *libraries) for place in _way(each)]
+    named = [Link(path=at, target=to) for at, to in ways if not _within_any(at, mounted)]
     aliases = [Link(path=path, target=os.readlink(path)) for path in _ALIASES if programs and os.path.islink(path)]
     return (*dict.fromkeys(named), *aliases)
+
+
+def _way(program: Program) -> Iterator[tuple[str, str]]:
+    """Each link between the name that was found and the file, with the file that it leads to in the end."""
+    place = program.place
+    for _ in range(_MOST_LINKS):
+        if place == program.path:
+            return
+        yield place, program.path
+        try:
+            following = os.path.join(os.path.dirname(place), os.readlink(place))
+        except OSError:
+            return
+        place = os.path.join(os.path.realpath(os.path.dirname(following)), os.path.basename(following))
+
+
+def usual_folders(installation: Installation, programs: Sequence[Program]) -> tuple[str, ...]:
+    """Every folder that code is mapped from whatever library a program asks for."""
+    return tuple(mount.path for mount in mounts_with_programs(installation, programs) if mount.code == "allowed")
 
 
 def program_rules(programs: Sequence[Program]) -> tuple[Rule, ...]:

@@ -24,6 +24,8 @@ FITTING: list[Capability] = [
     Files(read=["books/one"]),
     Files(read=FROM_AGENT, write=FROM_AGENT),
     Processes("git"),
+    Network(FROM_AGENT),
+    Processes(FROM_AGENT),
     Storage("tool"),
     Storage("session"),
     Storage("agent"),

@@ -8,10 +8,10 @@ import pickle
 
 import pytest
 
-from ringfence import FROM_AGENT, Files, Network, Processes, SecretRef, Secrets, Storage
+from ringfence import FROM_AGENT, Files, Network, Processes, SecretRef, Secrets, Storage, tool
 from ringfence.contract.limits import Limits
 from ringfence.contract.paths import beneath, relative_path
-from ringfence.errors import CallFailed
+from ringfence.errors import CallFailed, DeclarationRefused
 
 pytestmark = pytest.mark.req("CON-6", "CON-14")
 
@@ -55,6 +55,39 @@ def test_secrets_and_binaries_meet_in_the_names_both_have() -> None:
     assert not Secrets.permit("B").covers(wanted)
     assert Processes("git", "ls").intersect(Processes("ls", "sh")) == Processes("ls")
     assert Storage("tool").intersect(Storage("session")) is None
+
+
+def test_hosts_and_binaries_can_be_left_to_the_agent_and_are_then_the_agents_own() -> None:
+    permitted = Network.permit("a.example", private=["10.0.0.5:80"])
+    assert Network(FROM_AGENT).intersect(permitted) == permitted
+    assert permitted.covers(Network(FROM_AGENT))
+    assert Network(FROM_AGENT).intersect(Network()).is_empty
+    assert not Network().covers(Network(FROM_AGENT))
+    assert Processes(FROM_AGENT).intersect(Processes("wc")) == Processes("wc")
+    assert Processes("wc").covers(Processes(FROM_AGENT))
+    assert Processes(FROM_AGENT).intersect(Processes()).is_empty
+    assert not Processes().covers(Processes(FROM_AGENT))
+    assert not Network(FROM_AGENT).is_empty
+    assert not Processes(FROM_AGENT).is_empty
+
+
+def test_who_leaves_a_list_to_the_agent_names_nothing_beside_it() -> None:
+    for declare in (
+        lambda: Network(FROM_AGENT, "a.example"),
+        lambda: Network(FROM_AGENT, cidrs=["10.0.0.0/8"]),
+        lambda: Processes("wc", FROM_AGENT),
+    ):
+        with pytest.raises(DeclarationRefused):
+            declare()
+
+
+def test_a_tool_that_reads_leaves_no_binaries_to_the_agent() -> None:
+    with pytest.raises(DeclarationRefused, match="at least `write`"):
+
+        @tool(safety="read", needs=[Processes(FROM_AGENT)])
+        def look(number: int) -> int:
+            """Look."""
+            return number
 
 
 @pytest.mark.parametrize(("text", "spelled"), [("a//b/", "a/b"), ("./a", "a"), (".", "."), ("a/./b", "a/b")])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ringfence import FROM_AGENT, Network, Processes, tool
 from ringfence.contract.document import read_document
 from ringfence.errors import DeclarationRefused
 from tests.acceptance.spine import toolbox
@@ -13,11 +14,24 @@ from tests.acceptance.spine import toolbox
 pytestmark = pytest.mark.req("CON-10", "CON-2")
 
 
-@pytest.mark.parametrize("tool", toolbox.ALL, ids=lambda tool: tool.name)
-def test_a_document_reads_back_as_the_contract_it_was_made_from(tool: Any) -> None:
-    again = read_document(tool.document())
-    assert again.fingerprint == tool.fingerprint
+@pytest.mark.parametrize("declared", toolbox.ALL, ids=lambda declared: declared.name)
+def test_a_document_reads_back_as_the_contract_it_was_made_from(declared: Any) -> None:
+    again = read_document(declared.document())
+    assert again.fingerprint == declared.fingerprint
     assert again.implementation is None
+
+
+def test_needs_that_are_left_to_the_agent_read_back_as_such() -> None:
+    @tool(
+        safety="write", idempotency="optional", egress="read_only", needs=[Network(FROM_AGENT), Processes(FROM_AGENT)]
+    )
+    def fetch(number: int) -> int:
+        """Fetch."""
+        return number
+
+    assert [need["kind"] for need in fetch.document()["needs"]] == ["network", "processes"]
+    assert read_document(fetch.document()).needs == fetch.needs
+    assert fetch.document()["needs"][0]["hosts"] == fetch.document()["needs"][1]["binaries"] == "from_agent"
 
 
 LIES: dict[str, dict[str, Any]] = {
