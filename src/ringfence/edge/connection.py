@@ -1,6 +1,7 @@
 """One connection: whom the program dialled, may it, and which of the three ways it goes.
 
-Takes: a socket that was accepted outside the jail.  Gives: its bytes carried, until either side ends.
+Takes: a socket that was accepted outside the jail, and what the program dialled.
+Gives: its bytes carried, until either side ends.
 Never: forwards a byte before the destination was checked.
 """
 
@@ -17,30 +18,33 @@ from ringfence.edge.gate import Gate
 from ringfence.edge.http_head import START, Scheme
 from ringfence.edge.inspect import impersonated, verified
 from ringfence.edge.ledger import Line
-from ringfence.edge.ofcall import OfCall, dial_checked
+from ringfence.edge.ofcall import EDGE, RESOLVER, Dialled, OfCall, dial_checked
 from ringfence.edge.opening import Opening, checked_hello, is_tls
 from ringfence.edge.relay import ready
 from ringfence.edge.resolve import Closed
+from ringfence.edge.stub import answer_stream
 from ringfence.edge.terms import destination
-from ringfence.inside.mediation import EDGE_ADDRESS, EDGE_PORT
 
 
 class Connection:
     """Runs in a task of its own; whoever started it closes the accepted socket."""
 
-    def __init__(self, made: socket.socket, *, call: OfCall) -> None:
+    def __init__(self, made: socket.socket, *, dialled: Dialled, call: OfCall) -> None:
         self._made = made
+        self._dialled = dialled
         self._call = call
         self._client = SocketEnd(made)
 
     async def run(self) -> None:
-        address, port = self._made.getsockname()[:2]
-        dialled = address.removeprefix("::ffff:")
-        if (dialled, port) == (EDGE_ADDRESS, EDGE_PORT):
+        if self._dialled == EDGE:
             await mediate.serve(self._client, call=self._call)
             return
+        if self._dialled == RESOLVER:
+            await answer_stream(self._client, answers=self._call.answers)
+            return
         self._made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        leads_to = destination(dialled, port=port, terms=self._call.terms, names=self._call.names)
+        address, port = self._dialled
+        leads_to = destination(address, port=port, terms=self._call.terms, names=self._call.names)
         line = self._call.ledger.line(leads_to, way=self._call.terms.way)
         if self._call.terms.way == "opaque":
             await self._opaque(line)

@@ -15,7 +15,7 @@ from ringfence.edge.outside import Outside
 from ringfence.edge.passage import CallPassage
 from ringfence.edge.terms import Bounds, Terms
 from ringfence.errors import CallRefused
-from ringfence.execution.edge import Passage, Trust, Ways, network_of, require_warrant, way_of
+from ringfence.execution.edge import Passage, Trust, WaysOut, network_of, require_warrant, way_of
 from ringfence.execution.sandbox import Job
 from ringfence.policy.grant import Grant, Way
 
@@ -40,11 +40,11 @@ class NetworkEdge:
         self._authorities[trust] = authority
         return trust
 
-    def open(self, job: Job, *, trust: Trust, ways: Ways) -> Passage:
+    def open(self, job: Job, *, trust: Trust, ways: WaysOut) -> Passage:
         try:
             terms = self._terms(job)
         except BaseException:
-            for descriptor in (*ways.listeners, ways.resolver):
+            for descriptor in ways.descriptors:
                 os.close(descriptor)
             raise
         return CallPassage(terms, ways=ways, authority=self._authorities.get(trust), outside=self._outside)

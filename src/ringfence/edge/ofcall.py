@@ -7,14 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ringfence.edge.authority import Authority
 from ringfence.edge.ledger import Ledger
 from ringfence.edge.names import Names
 from ringfence.edge.outside import Outside
 from ringfence.edge.resolve import Closed, Resolver
+from ringfence.edge.stub import Answers
 from ringfence.edge.terms import Destination, Terms
+from ringfence.inside.mediation import EDGE_ADDRESS, EDGE_PORT
+from ringfence.inside.ways import RESOLVER_ADDRESS, RESOLVER_PORT
+
+Dialled: TypeAlias = tuple[str, int]
+
+# The two places that are the edge's own in every jail.
+EDGE: Dialled = (EDGE_ADDRESS, EDGE_PORT)
+RESOLVER: Dialled = (RESOLVER_ADDRESS, RESOLVER_PORT)
 
 
 class OfCall(Protocol):
@@ -26,6 +35,7 @@ class OfCall(Protocol):
     ledger: Ledger
     names: Names
     resolver: Resolver
+    answers: Answers
 
 
 async def dial_checked(leads_to: Destination, *, call: OfCall) -> socket.socket:

@@ -1,6 +1,7 @@
 """The resolver that a jail's programs see: it knows the call's names and asks nobody.
 
-Takes: the datagram socket that was handed out of the jail.  Gives: synthetic addresses for listed names.
+Takes: questions, over a datagram socket that was handed out of the jail or over a connection.
+Gives: synthetic addresses for listed names.
 Never: sends a byte anywhere but back, or answers more than a call may ask.
 """
 
@@ -8,25 +9,55 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 from contextlib import suppress
 from typing import Any
 
 from ringfence.edge import dns
+from ringfence.edge.ends import End
 from ringfence.edge.ledger import Ledger
 from ringfence.edge.names import Names
 
 _LONGEST_QUESTION = 1_232
 _AT_ONCE = 16
+_LENGTH = struct.Struct("!H")
 
 
-class StubResolver:
-    """Answers one call's questions for as long as the call lasts."""
+class Answers:
+    """What one call may ask, and what it is told."""
 
-    def __init__(self, plain: socket.socket, *, names: Names, ledger: Ledger) -> None:
-        self._socket = plain
+    def __init__(self, names: Names, *, ledger: Ledger) -> None:
         self._names = names
         self._ledger = ledger
         self._left = ledger.bounds.questions
+
+    def count(self) -> bool:
+        """Whether the call may ask once more."""
+        self._left -= 1
+        if self._left < 0:
+            self._ledger.refused("host_not_allowed", "more names asked than one call may ask")
+        return self._left >= 0
+
+    def answer(self, datagram: bytes) -> bytes | None:
+        """The answer to one question; None to what is none."""
+        question = dns.read_question(datagram)
+        if question is None:
+            self._ledger.refused("host_not_allowed", "a question that is not one plain name")
+            return None
+        asked = self._names.ask(question.name)
+        if asked.address is None:
+            self._ledger.refused("host_not_allowed", f"`{asked.name}` does not resolve: {asked.reason}")
+        self._ledger.asked(asked.name, answer=asked.address or "does not exist")
+        code = dns.NXDOMAIN if asked.address is None else dns.NOERROR
+        return dns.write_answer(question, address=asked.address, code=code)
+
+
+class StubResolver:
+    """Answers one call's datagrams for as long as the call lasts."""
+
+    def __init__(self, plain: socket.socket, *, answers: Answers) -> None:
+        self._socket = plain
+        self._answers = answers
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(plain, self._readable)
 
@@ -41,23 +72,30 @@ class StubResolver:
                 datagram, sender = self._socket.recvfrom(_LONGEST_QUESTION, socket.MSG_DONTWAIT)
             except OSError:
                 return
-            self._left -= 1
-            if self._left < 0:
-                self._ledger.refused("host_not_allowed", "more names asked than one call may ask")
+            if not self._answers.count():
                 self._loop.remove_reader(self._socket)
                 return
-            self._answer(datagram, sender)
+            self._reply(datagram, sender)
 
-    def _answer(self, datagram: bytes, sender: Any) -> None:
-        question = dns.read_question(datagram)
-        if question is None:
-            self._ledger.refused("host_not_allowed", "a question that is not one plain name")
+    def _reply(self, datagram: bytes, sender: Any) -> None:
+        told = self._answers.answer(datagram)
+        if told is not None:
+            with suppress(OSError):
+                self._socket.sendto(told, socket.MSG_DONTWAIT, sender)
+
+
+async def answer_stream(client: End, *, answers: Answers) -> None:
+    """The same over a connection, where each question and each answer says its length first."""
+    held = b""
+    while answers.count():
+        while len(held) < _LENGTH.size or len(held) < _LENGTH.size + _LENGTH.unpack_from(held)[0]:
+            piece = await client.read()
+            if not piece:
+                return
+            held += piece
+        end = _LENGTH.size + _LENGTH.unpack_from(held)[0]
+        told = answers.answer(held[_LENGTH.size : end])
+        if told is None:
             return
-        asked = self._names.ask(question.name)
-        if asked.address is None:
-            self._ledger.refused("host_not_allowed", f"`{asked.name}` does not resolve: {asked.reason}")
-        self._ledger.asked(asked.name, answer=asked.address or "does not exist")
-        code = dns.NXDOMAIN if asked.address is None else dns.NOERROR
-        with suppress(OSError):
-            answer = dns.write_answer(question, address=asked.address, code=code)
-            self._socket.sendto(answer, socket.MSG_DONTWAIT, sender)
+        held = held[end:]
+        await client.write(_LENGTH.pack(len(told)) + told)

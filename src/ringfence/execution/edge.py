@@ -1,13 +1,14 @@
 """What the network edge is to a sandbox: it takes a call's sockets and gives an account of what went through them.
 
-Takes: a job with its warrant, and sockets that lead out of one jail's own network.  Gives: a `Passage` for that call.
+Takes: a job with its warrant, and the descriptors by which one call leaves its jail.  Gives: a `Passage` for that call.
 Never: decides whether a call may run; and nothing here opens a connection.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ringfence.contract.capabilities import Network
 from ringfence.contract.hosts import DEFAULT_PORTS
@@ -34,6 +35,28 @@ class Ways:
     listeners: tuple[int, ...]
     resolver: int
 
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return (*self.listeners, self.resolver)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """The way out of a jail that has no network of its own: the kernel asks here before it makes a connection.
+
+    `belongs` says whether a process is one of this call's.
+    """
+
+    listener: int
+    belongs: Callable[[int], bool]
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return (self.listener,)
+
+
+WaysOut: TypeAlias = Ways | Asking
+
 
 class Passage(Protocol):
     """One call's way out, for as long as the call lasts."""
@@ -50,7 +73,7 @@ class Edge(Protocol):
         """What a new jail is to trust; each jail has an authority of its own."""
         ...
 
-    def open(self, job: Job, *, trust: Trust, ways: Ways) -> Passage:
+    def open(self, job: Job, *, trust: Trust, ways: WaysOut) -> Passage:
         """Let one call out, within its grant and its warrant; the sockets are the edge's from here on."""
         ...
 

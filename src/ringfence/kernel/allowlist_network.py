@@ -3,13 +3,15 @@
 Takes: nothing.  Gives: rows for the two stages of such a jail.  Never: another family than the internet's, a socket
 that listens, or a raw one.
 
-Every address is local in such a jail's own network, and nothing of the host's is in it: what these calls reach is the
-edge, or nobody.
+Every address is local in a full jail's own network, and nothing of the host's is in it: what these calls reach is the
+edge, or nobody. A confined jail has no network of its own: there the kernel asks the edge before each connection, and
+a zygote, for which nobody answers, makes none.
 """
 
 from __future__ import annotations
 
 from ringfence.kernel.allowlist import Row
+from ringfence.kernel.notify import ASK, NEW_LISTENER, ONLY_DEATH_INTERRUPTS
 from ringfence.kernel.seccomp import ArgumentCheck, Masked, OneOf
 
 _AF_INET, _AF_INET6, _AF_NETLINK = 2, 10, 16
@@ -18,6 +20,7 @@ _TYPE_MASK = 0xF
 _TCP, _UDP, _ROUTE = 6, 17, 0
 _MSG_FASTOPEN = 0x2000_0000
 _IP, _SOCKET, _IPV6 = 0, 1, 41
+_SET_MODE_FILTER, _ALL_THREADS = 1, 1
 
 _STREAM = (
     OneOf(argument=0, values=(_AF_INET, _AF_INET6), bits=32),
@@ -73,4 +76,23 @@ MAKING_WAYS: tuple[Row, ...] = (
         ArgumentCheck(alternatives=(_STREAM, _DATAGRAM, _ROUTES))),
     Row("bind", "a spare makes the listeners that it hands out; its tool cannot"),
     Row("listen", "a spare makes the listeners that it hands out; its tool cannot"),
+)  # fmt: skip
+
+ASKED_FIRST: tuple[Row, ...] = (
+    Row("socket", "TCP alone, for the C library asks for names over it too: these sockets are of the host's network",
+        ArgumentCheck(alternatives=(_STREAM,))),
+    Row("connect", "the kernel asks the edge, which joins the socket to itself or refuses", ASK),
+    Row("setsockopt", "time-outs, buffers, keep-alive; no filters, no upper layers", _options(_OPTIONS)),
+    Row("sendto", "the channel, connections; no address, and none that begins with its first bytes",
+        ArgumentCheck(alternatives=((OneOf(argument=4, values=(0,)),
+                                     Masked(argument=3, mask=_MSG_FASTOPEN, value=0)),))),
+    Row("sendmsg", "the channel, connections; none that begins with its first bytes", _without_fast_open(2)),
+)  # fmt: skip
+
+MAKING_ASKED: tuple[Row, ...] = (
+    Row("seccomp", "a spare enters stage B, with a listener that it hands out: `ioctl`, which alone answers for the "
+        "kernel, has no such command here",
+        ArgumentCheck(alternatives=((OneOf(argument=0, values=(_SET_MODE_FILTER,), bits=32),
+                                     OneOf(argument=1, values=(_ALL_THREADS, NEW_LISTENER,
+                                                               NEW_LISTENER | ONLY_DEATH_INTERRUPTS), bits=32)),))),
 )  # fmt: skip
