@@ -82,14 +82,36 @@ def _kept(text: str, *, taken: Sequence[Edit]) -> Iterator[Edit]:
 
 
 def _placed(text: str, seen: bytes, *, taken: Sequence[Edit]) -> Iterator[Edit]:
-    for hit in search(without_counting(_ANY_CONTEXT)).finditer(seen):
-        match = _places().match(text, hit.start())
+    """Values by their place, in what is left between those taken; a value that touches one would touch its marker."""
+    starts, ends = [0, *(edit.end for edit in taken)], [*(edit.start for edit in taken), len(text)]
+    for first, last in zip(starts, ends, strict=True):
+        for row, start, end in _valued(text, seen, first, last):
+            touches = end == last < len(text) or text[end : end + 1] in ("[", "(")
+            if not touches and _counts(row, text[start:end]):
+                yield _edit(start, end, row.id)
+
+
+def _valued(text: str, seen: bytes, first: int, last: int) -> Iterator[tuple[Context, int, int]]:
+    followed = first
+    for hit in search(without_counting(_ANY_CONTEXT)).finditer(seen, first, last):
+        match = _places().match(text, hit.start(), last)
         if match is None or match.lastindex is None:
             continue
-        row, (start, end) = CONTEXTS[match.lastindex - 1], match.span(match.lastindex)
-        free = _is_free(start, end, taken=taken)
-        if free and text[end : end + 1] not in ("[", "(") and _counts(row, match[match.lastindex]):
-            yield _edit(start, end, row.id)
+        row = CONTEXTS[match.lastindex - 1]
+        if not row.again:
+            yield row, *match.span(match.lastindex)
+        elif match.end() > followed:
+            for start, followed in _chain(row, text, match, last):
+                yield row, start, followed
+
+
+def _chain(row: Context, text: str, match: re.Match[str], last: int) -> Iterator[tuple[int, int]]:
+    """The value, and those that follow it in the same place."""
+    further: re.Match[str] | None = match
+    group = match.lastindex or 0
+    while further:
+        yield further.span(group)
+        further, group = _further(row.again).match(text, further.end(), last), 1
 
 
 def _is_free(start: int, end: int, *, taken: Sequence[Edit]) -> bool:
@@ -142,6 +164,11 @@ def _rows(first: str) -> re.Pattern[str]:
 @cache
 def _before(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})\Z", re.ASCII)
+
+
+@cache
+def _further(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)
 
 
 @cache

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from ringfence.sanitise.role_table import RoleToken, Shape
+from ringfence.sanitise.search import without_counting
 
 Case = Literal["any", "exact"]
 
@@ -48,6 +49,17 @@ def delimited(rows: Iterable[RoleToken]) -> str:
             branches.setdefault(FIRST[row.shape], []).append(f"(?P<{row.id}>{_SHAPES[row.shape](row)})")
     drawn = (f"(?<={re.escape(first)})(?:{'|'.join(each)})" for first, each in branches.items())
     return f"[{re.escape(''.join(branches))}](?:{'|'.join(drawn)})"
+
+
+def loosely(pattern: str) -> str:
+    """What matches wherever the pattern does, for an engine in linear time: nothing looks around or holds what it took.
+
+    The class that a pattern begins with goes, and each branch begins with the character it looked back at.
+    """
+    branches = pattern[pattern.index("]", 2) + 1 :]
+    for looks, stands in ((r"\(\?<=(\\?.)\)", r"\1"), (r"\(\?<?[=!](?:\\.|[^)\\])*\)", ""), (r"\(\?P<\w+>", "(?:")):
+        branches = re.sub(looks, stands, branches)
+    return without_counting(re.sub(r"(?<=[}?*+])\+", "", branches))
 
 
 def labels(rows: Iterable[RoleToken]) -> str:
@@ -98,8 +110,8 @@ def _half_piped(row: RoleToken) -> str:
 
 
 def _calling(row: RoleToken) -> str:
-    """With attributes too; the name may have a prefix."""
-    return rf"{_GAP}(?:/{_GAP})?+(?:[a-z]{{1,16}}+:)?+{_names(row)}(?:[\s=][^<>]{{0,80}}+)?+>"
+    """With attributes too; the name may have a prefix. Not every engine counts all of these blanks as such."""
+    return rf"{_GAP}(?:/{_GAP})?+(?:[a-z]{{1,16}}+:)?+{_names(row)}(?:[\s\v\x1c-\x1f=][^<>]{{0,80}}+)?+>"
 
 
 def _heading(row: RoleToken) -> str:

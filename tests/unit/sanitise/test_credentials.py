@@ -89,6 +89,19 @@ def test_a_second_pass_finds_nothing(text: str) -> None:
     assert redacted(clean(text)) == []
 
 
+def test_every_password_of_one_command_is_taken_at_once() -> None:
+    text = "curl -U proxy:k7qw2rtz9mxb --user app:r4tz9mxbk7qw -u 'b:w2rtz9mxbk7q' https://host.test"
+    assert [edit.detail for edit in redacted(text)] == ["command-line-password"] * 3
+    assert "9mxb" not in clean(text)
+
+
+@pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.id)
+def test_a_key_that_another_credential_touches_is_found_at_once_or_never(row: Format) -> None:
+    key = next(written_out(each.found) for each in FORMATS if each.id == "wallet-key")
+    left = clean(f"{key}{written_out(row.found)}")
+    assert clean(left) == left
+
+
 @pytest.mark.parametrize("row", [row for row in FORMATS if row.before], ids=lambda row: row.id)
 def test_what_has_to_stand_before_is_taken_too_and_missed_where_it_is_not(row: Format) -> None:
     text = written_out(row.found)

@@ -120,3 +120,16 @@ def test_a_label_of_a_record_is_not_a_turn() -> None:
     record = json.dumps({"User": "ann", "System": "linux", "Model": "x"}, indent=1)
     assert list(tokens(record)) == []
     assert list(tokens(re.sub(r'[{}",]', "", record))) == []
+
+
+_PIECES = st.sampled_from(
+    [*"<>[]{}|/#:~*_ \t\n\x0b\x1c=(", "###", ">>", "<<", " " * 4, "a" * 90]
+    + [hit for row in ROLE_TOKENS for hit in row.hits if hit.isascii()]
+    + [name for row in ROLE_TOKENS for name in row.names.replace("9", "7").replace("~", " ").split() if name.isascii()]
+)
+
+
+@given(st.lists(_PIECES, max_size=8).map("".join))
+def test_the_quick_look_misses_no_token_that_the_slow_one_finds(text: str) -> None:
+    # A letter that looks like nothing else sends the text the slow way.
+    assert list(tokens(f"{text}\n")) == list(tokens(f"{text}\n\u4e2d"))
