@@ -18,11 +18,13 @@ import struct
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from ringfence.inside.filters import Filters, filters
 from ringfence.inside.layout import Granted, Layout, Order, Rule, identity_of
-from ringfence.kernel import allowlist_confined, landlock, limits, namespaces, seccomp
+from ringfence.kernel import allowlist_confined, landlock, limits, namespaces, notify, seccomp
 from ringfence.kernel.allowlist import Row
+from ringfence.kernel.allowlist_network import ASKED_FIRST, MAKING_ASKED
 
 SPARE_FLAGS = allowlist_confined.SPARE_FLAGS
 ALLOWANCE = struct.Struct("!I")
@@ -32,8 +34,8 @@ _A_WAY = "give every user a way to it, or run Ringfence as an ordinary user"
 
 
 # What a granted need adds to the tables of a jail without namespaces, by stage; a need that is not here adds nothing.
-ADDED: Mapping[str, tuple[Row, ...]] = {}
-ADDED_TO_MAKING: Mapping[str, tuple[Row, ...]] = {}
+ADDED: Mapping[str, tuple[Row, ...]] = {"network": ASKED_FIRST}
+ADDED_TO_MAKING: Mapping[str, tuple[Row, ...]] = {"network": MAKING_ASKED}
 
 
 def confined_filters(version: int, *, clients: tuple[str, ...] = ()) -> Filters:
@@ -103,16 +105,27 @@ def bind_zygote(layout: Layout, *, warden: int) -> None:
     seccomp.install(_filters(layout).stage_a)
 
 
-def bind_spare(layout: Layout, *, warden: int, resources: limits.ResourceLimits, kept: tuple[int, ...]) -> None:
-    """What a call gives up beyond its zygote: a Landlock domain of its own, so that siblings are out of reach."""
+def bind_spare(layout: Layout, *, warden: int, resources: limits.ResourceLimits, kept: tuple[int, ...]) -> list[int]:
+    """What a call gives up beyond its zygote: a Landlock domain of its own, so that siblings are out of reach.
+
+    Gives its way out, if it has one, that is still to be handed over.
+    """
     _die_with(warden)
-    namespaces.set_dumpable("hidden")
+    namespaces.set_dumpable(shown_to_host(layout))
     limits.apply(resources)
     _restrict(layout)
     limits.drop_capabilities()
     limits.close_all_except(kept)
     os.chdir(layout.start)
+    if layout.ports:
+        return [notify.install(_filters(layout).stage_b)]
     seccomp.install(_filters(layout).stage_b)
+    return []
+
+
+def shown_to_host(layout: Layout) -> Literal["dumpable", "hidden"]:
+    """The edge copies what a tool dials out of its memory, which the kernel lets an ordinary user do only here."""
+    return "dumpable" if layout.ports else "hidden"
 
 
 def with_allowance(layout: Layout, *, control: int) -> Layout:

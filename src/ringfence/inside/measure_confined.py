@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ringfence.inside.layout import SCRATCH, Granted
@@ -25,6 +25,9 @@ _E = errno
 _MOST_DESCRIPTORS = 4096
 _EVERYBODYS = "/etc/passwd"
 _READABLE = "/dev/null"
+_NOBODY = ("127.0.0.1", 9)
+_FAST_OPEN = 0x2000_0000
+_MADE_POSSIBLE = "new socket"
 
 
 def _fresh() -> str:
@@ -81,10 +84,27 @@ BELOW_TRUNCATE: tuple[Try, ...] = (
 )  # fmt: skip
 
 
-def tries_for(version: int, granted: Sequence[Granted] = ()) -> tuple[Try, ...]:
-    """What must be refused at this Landlock version, with these places granted."""
+# With a way out there is one kind of socket, and the kernel asks before it leads anywhere; here nobody answers.
+ASKED_FIRST: tuple[Try, ...] = (
+    Try("connect", "seccomp", lambda: _on_own_socket(lambda made: made.connect(_NOBODY)), (_E.ENOSYS,)),
+    Try("fast open", "seccomp", lambda: _on_own_socket(lambda made: made.sendto(b"x", _FAST_OPEN, _NOBODY)),
+        (_E.EPERM,)),
+    Try("datagram socket", "seccomp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM), (_E.EPERM,)),
+)  # fmt: skip
+
+
+def tries_for(version: int, granted: Sequence[Granted] = (), clients: Collection[str] = ()) -> tuple[Try, ...]:
+    """What must be refused at this Landlock version, with these places and needs granted."""
     older = BELOW_TRUNCATE if version < TRUNCATE_SINCE else ()
-    return (*CONFINED_TRIES, *older, *(one for each in granted for one in _of_a_grant(each)))
+    always = CONFINED_TRIES
+    if "network" in clients:
+        always = (*(one for one in CONFINED_TRIES if one.name != _MADE_POSSIBLE), *ASKED_FIRST)
+    return (*always, *older, *(one for each in granted for one in _of_a_grant(each)))
+
+
+def _on_own_socket(act: Callable[[socket.socket], object]) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
+        act(made)
 
 
 def _of_a_grant(granted: Granted) -> tuple[Try, ...]:
@@ -103,10 +123,10 @@ def _made(make: Callable[[], object], path: str) -> None:
     (os.rmdir if os.path.isdir(path) and not os.path.islink(path) else os.unlink)(path)
 
 
-def measure_confined(version: int, granted: Sequence[Granted] = ()) -> dict[str, Any]:
+def measure_confined(version: int, granted: Sequence[Granted] = (), clients: Collection[str] = ()) -> dict[str, Any]:
     """What each try came to, and what this process sees of itself."""
     return {
-        "tries": {one.name: outcome(one.act) for one in tries_for(version, granted)},
+        "tries": {one.name: outcome(one.act) for one in tries_for(version, granted, clients)},
         "uids": sorted({*os.getresuid(), *os.getresgid()}),
         "groups": os.getgroups(),
         "descriptors": [number for number in range(_MOST_DESCRIPTORS) if _is_open(number)],

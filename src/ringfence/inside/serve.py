@@ -102,7 +102,7 @@ def _fingerprints(tools: Mapping[str, Tool]) -> bytes:
 
 def _measured(layout: Layout | None) -> dict[str, Any]:
     if layout is not None and layout.posture == "confined":
-        return measure_confined(layout.landlock_version, layout.granted)
+        return measure_confined(layout.landlock_version, layout.granted, layout.clients)
     return measure(layout.clients if layout is not None else ())
 
 

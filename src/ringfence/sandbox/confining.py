@@ -17,6 +17,7 @@ from ringfence.kernel import cgroups, landlock
 from ringfence.sandbox.blueprint import Blueprint
 from ringfence.sandbox.enforceable import require_enforceable
 from ringfence.sandbox.homes import MOUNTED, Home
+from ringfence.sandbox.questions import environment_of
 
 PostureName = Literal["full", "confined"]
 
@@ -66,13 +67,18 @@ def confine(blueprint: Blueprint, *, home: Home = MOUNTED) -> Blueprint:
         files=(),
         rules=_rules(layout),
         bounds=bounds,
-        environment=tuple(pair for pair in layout.environment if pair[0] not in _NO_SCRATCH),
+        environment=_environment(layout),
         stage_a=stage_a,
         stage_b=stage_b,
         workspace=home.workspace,
         ids=home.ids,
     )
     return replace(blueprint, layout=confined, posture="confined")
+
+
+def _environment(layout: Layout) -> tuple[tuple[str, str], ...]:
+    kept = {name: value for name, value in layout.environment if name not in _NO_SCRATCH}
+    return tuple(sorted({**kept, **environment_of(layout)}.items()))
 
 
 def _rules(layout: Layout) -> tuple[Rule, ...]:

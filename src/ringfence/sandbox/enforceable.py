@@ -33,7 +33,8 @@ class Holding:
 HOLDINGS: tuple[Holding, ...] = (
     Holding("files", "held", "Landlock: a rule for each granted file or folder, known by its identity; root's jails "
             "run as their owner, who is not root"),
-    Holding("network", "refused", "there is no way out that leads past the edge alone"),
+    Holding("network", "held", "seccomp: the kernel asks the edge before every connection, and the edge joins the "
+            "tool's own socket to itself"),
     Holding("processes", "refused", "without mounts a listed program's loader runs every file that can be read, "
             "listed or not"),
     Holding("secrets", "held", "a tool has names for them and no value; the edge puts the values in, outside"),

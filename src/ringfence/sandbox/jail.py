@@ -26,10 +26,11 @@ from ringfence.sandbox.exchange import Exchange, Record
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.groups import Groups, Lent, open_doors
-from ringfence.sandbox.outlet import Networks, Outlet, Outward
+from ringfence.sandbox.outlet import Outlet, Outward
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.processes import Held, settle
 from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, Spare, ready_pid, sender
+from ringfence.sandbox.questions import networks_of
 from ringfence.sandbox.spares import Spares, answer_of
 from ringfence.sandbox.tree import watch_tree
 from ringfence.sandbox.walls import walls_of
@@ -101,7 +102,7 @@ class Jail:
             groups=self._groups,
             allowance=self._walls.allowance,
             inner_pid=self._as_the_warden_counts,
-            networks=Networks(order.layout.ports),
+            networks=networks_of(order.layout),
         )
         self._calls = 0
         self.last_used = time.monotonic()

@@ -1,4 +1,4 @@
-"""The sockets that lead out of one call's own network, and the edge that takes them.
+"""The descriptors by which one call leaves its jail, and the edge that takes them.
 
 Takes: descriptors that a spare handed out.  Gives: ways that were seen to be what they should be, and passages.
 Never: takes one that leads into another network than the spare's own, or into one that another call has had.
@@ -10,17 +10,19 @@ import fcntl
 import os
 import socket
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
-from ringfence.execution.edge import ROOTS_FILE, Edge, Passage, Trust, Ways, network_of, ports_of
+from ringfence.execution.edge import ROOTS_FILE, Edge, Passage, Trust, Ways, WaysOut, network_of, ports_of
 from ringfence.execution.sandbox import Job
-from ringfence.inside.layout import Layout, Mount, TextFile
+from ringfence.inside.layout import Layout, Mount, Rule, TextFile
 from ringfence.inside.mediation import EDGE_PORT
 from ringfence.inside.ways import RESOLVER_ADDRESS, RESOLVER_PORT
+from ringfence.kernel import landlock
 from ringfence.policy.grant import Grant, Way, way_out
+from ringfence.sandbox.exposed import Exposed
 from ringfence.sandbox.posture import Sighting
 
 _SO_NETNS_COOKIE = 71
@@ -48,14 +50,14 @@ class Outlet:
     def trust(self) -> Trust:
         return self.edge.trust(self.job.grant, way=self.way)
 
-    def open(self, ways: Ways, *, trust: Trust) -> Passage:
+    def open(self, ways: WaysOut, *, trust: Trust) -> Passage:
         return self.edge.open(self.job, trust=trust, ways=ways)
 
 
 class Outward:
     """The ways of one spare, until its call takes them or it ends without one."""
 
-    def __init__(self, ways: Ways | None) -> None:
+    def __init__(self, ways: WaysOut | None) -> None:
         self._ways = ways
 
     @classmethod
@@ -63,14 +65,18 @@ class Outward:
         """The ways among these descriptors, listeners first."""
         return cls(Ways(listeners=tuple(descriptors[:-1]), resolver=descriptors[-1]) if descriptors else None)
 
-    def take(self) -> Ways | None:
+    def take(self) -> WaysOut | None:
         taken, self._ways = self._ways, None
         return taken
 
     def close(self) -> None:
         ways = self.take()
-        for descriptor in () if ways is None else (*ways.listeners, ways.resolver):
-            os.close(descriptor)
+        close_all(() if ways is None else ways.descriptors)
+
+
+def close_all(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def ports_for(grant: Grant) -> tuple[int, ...]:
@@ -108,11 +114,16 @@ def mounts_for_roots(environment: Mapping[str, str], *, mounts: Sequence[Mount])
     return () if held else (Mount(path=named, kind="file"),)
 
 
-def with_roots(layout: Layout, trust: Trust) -> Layout:
+def with_roots(layout: Layout, trust: Trust, *, exposed: Exposed) -> Layout:
     """The layout with the certificate that this jail alone trusts, where TLS is read."""
     if ("SSL_CERT_FILE", ROOTS_FILE) not in layout.environment:
         return layout
-    return replace(layout, files=(*layout.files, TextFile(path=ROOTS_FILE, text=trust.roots)))
+    if layout.posture == "full":
+        return replace(layout, files=(*layout.files, TextFile(path=ROOTS_FILE, text=trust.roots)))
+    place = str(exposed.text(trust.roots, kept_with=trust))
+    environment = tuple((name, place if value == ROOTS_FILE else value) for name, value in layout.environment)
+    rules = (*layout.rules, Rule(path=place, rights=landlock.READ))
+    return replace(layout, environment=environment, rules=rules)
 
 
 class Networks:
@@ -122,6 +133,11 @@ class Networks:
         self.ports = tuple(ports)
         self._had: set[int] = set()
 
+    @property
+    def most(self) -> int:
+        """How many descriptors a spare hands out."""
+        return len(self.ports) + 1 if self.ports else 0
+
     def admit(self, descriptors: Sequence[int], *, seen: Sighting) -> Outward:
         """The ways of one spare, checked; `CallRefused` where they are not its own."""
         try:
@@ -129,12 +145,12 @@ class Networks:
             if problem is not None:
                 raise CallRefused(f"the ways out of a spare are not its own: {problem}", code="posture_insufficient")
         except BaseException:
-            Outward.of(descriptors).close()
+            close_all(descriptors)
             raise
         return Outward.of(descriptors)
 
     def _problem(self, descriptors: Sequence[int], *, seen: Sighting) -> str | None:
-        if len(descriptors) != (len(self.ports) + 1 if self.ports else 0):
+        if len(descriptors) != self.most:
             return f"{len(descriptors)} of them"
         if not descriptors:
             return None

@@ -208,7 +208,9 @@ class Pool:
         uid, gid = blueprint.layout.ids or self._identities.lend()
         source = self._source(snapshot, posture=blueprint.posture)
         trust = outlet.trust() if outlet is not None else None
-        layout = with_roots(blueprint.layout, trust) if trust is not None else blueprint.layout
+        layout = blueprint.layout
+        if trust is not None:
+            layout = with_roots(layout, trust, exposed=self._exposed)
         order = Order(layout=layout, source=str(source), module=snapshot.module, uid=uid, gid=gid)
         try:
             jail = await build_jail(order, setting=setting, trust=trust)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from ringfence.errors import CallRefused
 from ringfence.inside.layout import Layout
@@ -28,9 +28,17 @@ def check_zygote(seen: Sighting, *, baseline: Baseline, warden: int, uid: int) -
     _refuse(_problems(seen, baseline=baseline, warden=warden, uid=uid, added=1), who="a confined zygote")
 
 
-def check_spare(seen: Sighting, *, baseline: Baseline, warden: int, uid: int, zygote: Sighting) -> None:
+def check_spare(
+    seen: Sighting,
+    *,
+    baseline: Baseline,
+    warden: int,
+    uid: int,
+    zygote: Sighting,
+    shown: Literal["hidden", "dumpable"] = "hidden",
+) -> None:
     """Refuse a spare that is not confined before it gets a request."""
-    problems = _problems(seen, baseline=baseline, warden=warden, uid=uid, added=2)
+    problems = _problems(seen, baseline=baseline, warden=warden, uid=uid, added=2, shown=shown)
     if seen.pid == zygote.pid:
         problems.append("it is the process that imported the tool")
     _refuse(problems, who="a confined spare")
@@ -41,7 +49,7 @@ def judge_inside(measured: Mapping[str, Any], *, layout: Layout, uid: int, gid: 
     tries = measured["tries"]
     problems = [
         f"`{one.name}` ({one.mechanism}): {tries.get(one.name)}"
-        for one in tries_for(layout.landlock_version, layout.granted)
+        for one in tries_for(layout.landlock_version, layout.granted, layout.clients)
         if tries.get(one.name) not in [errno.errorcode[number] for number in one.refused_with]
     ]
     expected: dict[str, object] = {
@@ -56,7 +64,15 @@ def judge_inside(measured: Mapping[str, Any], *, layout: Layout, uid: int, gid: 
     _refuse(problems, who="the confined jail, measured from inside,")
 
 
-def _problems(seen: Sighting, *, baseline: Baseline, warden: int, uid: int, added: int) -> list[str]:
+def _problems(
+    seen: Sighting,
+    *,
+    baseline: Baseline,
+    warden: int,
+    uid: int,
+    added: int,
+    shown: Literal["hidden", "dumpable"] = "hidden",
+) -> list[str]:
     status = seen.status
     held = status.effective | status.permitted | status.inheritable | status.ambient
     wanted = {
@@ -70,7 +86,7 @@ def _problems(seen: Sighting, *, baseline: Baseline, warden: int, uid: int, adde
         "depth of pids": (len(status.pids), baseline.depth),
     }
     problems = [f"{name}: {found}, not {want}" for name, (found, want) in wanted.items() if found != want]
-    if os.geteuid() != 0 and seen.namespaces:
+    if os.geteuid() != 0 and seen.namespaces and shown == "hidden":
         # The kernel shows them to an ordinary user only of a process that did not hide.
         problems.append("it is not hidden from others of its uid")
     return problems

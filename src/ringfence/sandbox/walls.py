@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ringfence.inside.confined import ALLOWANCE
+from ringfence.inside.confined import ALLOWANCE, shown_to_host
 from ringfence.inside.layout import Order
 from ringfence.sandbox import posture, posture_confined
 from ringfence.sandbox.confining import PostureName
@@ -82,7 +82,14 @@ class ConfinedWalls:
         posture_confined.check_zygote(seen, baseline=baseline, warden=warden, uid=self.order.uid)
 
     def check_spare(self, seen: Sighting, *, baseline: Baseline, warden: int, zygote: Sighting) -> None:
-        posture_confined.check_spare(seen, baseline=baseline, warden=warden, uid=self.order.uid, zygote=zygote)
+        posture_confined.check_spare(
+            seen,
+            baseline=baseline,
+            warden=warden,
+            uid=self.order.uid,
+            zygote=zygote,
+            shown=shown_to_host(self.order.layout),
+        )
 
     def judge(self, measured: Mapping[str, Any]) -> None:
         order = self.order
