@@ -41,7 +41,7 @@ def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int]
         os.dup2(printed, 1)
         os.dup2(printed, 2)
         if layout.posture == "confined":
-            confined.bind_spare(
+            outward = confined.bind_spare(
                 layout, warden=warden, resources=resource_limits(layout.bounds), kept=(0, 1, 2, CHANNEL)
             )
         else:

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.sandbox.exchange import Exchange, Record, Said
 from ringfence.sandbox.groups import Groups, Lent, open_doors
-from ringfence.sandbox.outlet import Networks, Outward
+from ringfence.sandbox.outlet import Networks, Outward, close_all
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_with, request
+from ringfence.sandbox.questions import Questions
 
 _MOST_FAILURES = 3
 
@@ -33,7 +34,7 @@ class Spares:
         groups: Groups,
         allowance: Callable[[], bytes],
         inner_pid: Callable[[Sighting], int],
-        networks: Networks,
+        networks: Networks | Questions,
     ) -> None:
         self._control = control
         # One, for the measuring; tool code must be imported before more of them make sense.
@@ -168,12 +169,11 @@ class Spares:
         self._hand_over(spare)
 
     def _admit(self, ends: Ends, *, group: Lent | None) -> Spare:
-        ports = self._networks.ports
-        pid, handed_out = ready_with(ends.channel, most=len(ports) + 1 if ports else 0)
+        pid, handed_out = ready_with(ends.channel, most=self._networks.most)
         try:
             seen = self._check(pid)
         except BaseException:
-            Outward.of(handed_out).close()
+            close_all(handed_out)
             raise
         outward = self._networks.admit(handed_out, seen=seen)
         try:
