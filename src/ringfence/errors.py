@@ -54,7 +54,8 @@ CODES: dict[str, Code] = {
     "schema_refused": Code(_AUTHOR, "the declaration says too little to be enforced", "annotate and describe what the message names"),
     # what the tool may reach
     "host_not_allowed": Code(_OPERATOR, "the host is not on the allowlist", "list the host in the tool's `Network` need and in the agent's `network.allow`"),
-    "secret_misplaced": Code(_AUTHOR, "a secret's placeholder was sent where its contract does not place it", "send it with `ctx.http`, in the header that `at` names, to a host that `hosts` names, over HTTPS"),
+    "secret_misplaced": Code(_AUTHOR, "a secret's placeholder was sent where its contract does not place it", "send it in the header that `at` names, to a host that `hosts` names, over HTTPS"),
+    "answer_not_searchable": Code(_AUTHOR, "an answer could not be searched for the secrets of its call", "have the far side answer uncompressed, as it was asked to, or with gzip or deflate"),
     "secret_not_declared": Code(_AUTHOR, "the tool asked for a secret that it did not declare", "declare it with `Secrets(...)` in the tool's needs"),
     "path_not_reachable": Code(_OPERATOR, "the path lies outside what was granted", "grant it in the tool's `Files` need and in the agent's `files`"),
     "binary_not_allowed": Code(_OPERATOR, "the binary is not on the list", "list it in the tool's `Processes` need and in the agent's `processes.allow`"),

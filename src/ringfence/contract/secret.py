@@ -33,6 +33,10 @@ class SecretRef(str):
         """`Basic …` for a user whose password this secret is."""
         return "Basic " + base64.b64encode(f"{user}:{self._placeholder}".encode()).decode()
 
+    def placeholder(self) -> str:
+        """What stands for the value by itself: for a header like `X-Api-Key`, or as the password of a client's `auth`."""
+        return self._placeholder
+
     def raw(self) -> str:
         """The value itself; only for a tool that declares `reveal=True`."""
         if self._revealed is None:

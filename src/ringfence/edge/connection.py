@@ -7,12 +7,11 @@ Never: forwards a byte before the destination was checked.
 
 from __future__ import annotations
 
-import asyncio
 import socket
-from collections.abc import Coroutine
-from typing import Any
+from functools import partial
 
 from ringfence.edge import mediate
+from ringfence.edge.both import both
 from ringfence.edge.ends import End, SocketEnd, StreamEnd, pump
 from ringfence.edge.gate import Gate
 from ringfence.edge.http_head import START, Scheme
@@ -22,6 +21,7 @@ from ringfence.edge.ofcall import EDGE, RESOLVER, Dialled, OfCall, dial_checked
 from ringfence.edge.opening import Opening, checked_hello, is_tls
 from ringfence.edge.relay import ready
 from ringfence.edge.resolve import Closed
+from ringfence.edge.searching import Searching
 from ringfence.edge.stub import answer_stream
 from ringfence.edge.terms import destination
 
@@ -55,7 +55,7 @@ class Connection:
         """A server may speak first, so the far side is dialled before the client says anything."""
         server = await self._connect(line)
         try:
-            await _both(self._out(server, line=line), self._back(server, self._client, line=line))
+            await both(self._out(server, line=line), self._back(server, self._client, line=line))
         finally:
             server.close()
 
@@ -95,15 +95,23 @@ class Connection:
 
     async def _requests(self, client: End, *, line: Line, scheme: Scheme) -> None:
         gate = self._gate(client, line=line, scheme=scheme)
+        placements = self._call.terms.placements
+        if placements is not None:
+            gate.placeholders = "in their slots"
+            await Searching(gate, placements=placements, connect=partial(self._server, line, scheme)).run()
+            return
         first = await gate.next_head()
         if first is None:
             return
-        plain = await self._connect(line)
-        server = await self._under_tls(plain, line=line) if scheme == "https" else plain
+        server = await self._server(line, scheme)
         try:
-            await _both(gate.run(server, first=first), self._back(server, client, line=line), ends="with the far side")
+            await both(gate.run(server, first=first), self._back(server, client, line=line), ends="with the far side")
         finally:
             server.close()
+
+    async def _server(self, line: Line, scheme: Scheme) -> End:
+        plain = await self._connect(line)
+        return await self._under_tls(plain, line=line) if scheme == "https" else plain
 
     async def _connect(self, line: Line) -> SocketEnd:
         plain = await dial_checked(line.destination, call=self._call)
@@ -122,23 +130,3 @@ class Connection:
 
     async def _back(self, server: End, client: End, *, line: Line) -> None:
         await pump(server, client, tally=line.received, pipes=self._call.outside.pipes)
-
-
-async def _both(out: Coroutine[Any, Any, None], back: Coroutine[Any, Any, None], *, ends: str = "together") -> None:
-    """Both directions at once; what goes wrong in one ends the other."""
-    loop = asyncio.get_running_loop()
-    outward, backward = loop.create_task(out), loop.create_task(back)
-    try:
-        if ends == "together":
-            await asyncio.wait((outward, backward), return_when=asyncio.FIRST_EXCEPTION)
-        else:
-            await asyncio.wait((outward, backward), return_when=asyncio.FIRST_COMPLETED)
-            if outward.done() and outward.exception() is None:
-                await asyncio.wait((backward,))
-    finally:
-        outward.cancel()
-        backward.cancel()
-        found = await asyncio.gather(outward, backward, return_exceptions=True)
-    for failure in found:
-        if isinstance(failure, Exception):
-            raise failure

@@ -1,6 +1,6 @@
 """Puts the value of a secret where its placeholder stands: in one header, for its hosts, under TLS, and nowhere else.
 
-Takes: a request with placeholders.  Gives: the request as it goes on the wire; and answers without the values.
+Takes: a request with placeholders, of `ctx.http` or of a tool's own client.  Gives: its headers as they go on the wire.
 Never: swaps a placeholder in a body, a target, another header, for another host or on a plain connection: it refuses.
 """
 
@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-import h11
-
 from ringfence.contract.hosts import allows
 from ringfence.edge.http_head import Head
 from ringfence.edge.request import Request
@@ -23,24 +21,37 @@ from ringfence.execution.placing import Placement, Placements
 from ringfence.sanitise.known import LONGEST
 
 _SENDABLE = re.compile(r"[\x20-\x7e]+")
-_PLAIN = frozenset({b"identity", b""})
+# An answer that is compressed, or that comes in parts of the asker's choice, could not be searched for what it echoes.
+_HIDES_THE_ANSWER = frozenset({"accept-encoding", "range", "if-range"})
 
 
 def placed(request: Request, *, placements: Placements | None, leads_to: Destination) -> Request:
-    """The request with its values in place, or `Closed`."""
+    """A request of `ctx.http` with its values in place, or `Closed`."""
     if placements is None:
         return request
-    where = str(leads_to)
-    _require_none(placements, [("the target", request.target), ("the body", request.body)], where=where)
-    own = [each for each in placements.each if _is_bound(each, request=request)]
-    fields = [(name, _filled(name, value, own, placements, where=where)) for name, value in request.fields]
-    # An answer that is compressed could not be searched for what it echoes.
-    fields = [field for field in fields if field[0].lower() != "accept-encoding"]
+    _require_none(placements, [("the target", request.target), ("the body", request.body)], where=str(leads_to))
+    fields = _placed_lines(request.fields, placements=placements, leads_to=leads_to, scheme=request.scheme)
     return replace(request, fields=tuple(fields))
 
 
-def _is_bound(placement: Placement, *, request: Request) -> bool:
-    return request.scheme == "https" and allows(placement.hosts, request.host, request.port)
+def placed_lines(head: Head, *, placements: Placements, leads_to: Destination, scheme: str) -> list[tuple[str, str]]:
+    """The headers of a request of the tool's own client, with the values in place, or `Closed`."""
+    start, _, _ = head.raw.partition(b"\r\n")
+    _require_none(placements, [("the target", start), ("the target", head.target)], where=str(leads_to))
+    return _placed_lines(head.lines, placements=placements, leads_to=leads_to, scheme=scheme)
+
+
+def _placed_lines(
+    lines: Iterable[tuple[str, str]], *, placements: Placements, leads_to: Destination, scheme: str
+) -> list[tuple[str, str]]:
+    own = [each for each in placements.each if _is_bound(each, leads_to=leads_to, scheme=scheme)]
+    where = str(leads_to)
+    kept = [(name, value) for name, value in lines if name.lower() not in _HIDES_THE_ANSWER]
+    return [(name, _filled(name, value, own, placements, where=where)) for name, value in kept]
+
+
+def _is_bound(placement: Placement, *, leads_to: Destination, scheme: str) -> bool:
+    return scheme == "https" and allows(placement.hosts, leads_to.host, leads_to.port)
 
 
 def _filled(name: str, value: str, own: Iterable[Placement], placements: Placements, *, where: str) -> str:
@@ -79,7 +90,7 @@ def _require_none(placements: Placements, parts: Iterable[tuple[str, str | bytes
 
 
 def require_unplaced(head: Head, *, placements: Placements | None, where: str) -> None:
-    """A request of the tool's own client carries no placeholder: nothing is swapped there."""
+    """A request on a connection where nothing is swapped carries no placeholder."""
     if placements is not None:
         _require_none(placements, [("the head", head.raw), ("the target", head.target)], where=where)
 
@@ -93,20 +104,30 @@ class Watched:
         self._last = b""
 
     def check(self, piece: bytes) -> None:
+        """Refuse a placeholder that is in this piece or ends in it."""
         if self._placements is not None:
-            seen = self._last + piece
+            self._last = self._searched(piece)[-LONGEST:]
+
+    def feed(self, piece: bytes) -> bytes:
+        """What can go on now: the end is held back, so that not even a part of a placeholder leaves."""
+        seen = self._searched(piece)
+        cut = max(len(seen) - LONGEST, 0)
+        self._last = seen[cut:]
+        return seen[:cut]
+
+    def end(self) -> bytes:
+        """What is left, when nothing more comes."""
+        left, self._last = self._last, b""
+        return left
+
+    def _searched(self, piece: bytes) -> bytes:
+        seen = self._last + piece
+        if self._placements is not None:
             _require_none(self._placements, [("the body", seen)], where=self._where)
-            self._last = seen[-LONGEST:]
+        return seen
 
 
 def require_no_value(request: Request, *, placements: Placements | None) -> None:
     """A redirect that holds a value would carry it to wherever it leads."""
-    if placements is not None and placements.known.names_in(request.target):
+    if placements is not None and placements.known.names_in(request.url):
         raise Closed("a redirect has the value of a secret in its address", code="secret_misplaced")
-
-
-def require_searchable(response: h11.Response, *, placements: Placements | None) -> None:
-    """An answer that cannot be searched does not enter a jail that used a secret."""
-    codings = {value.strip().lower() for name, value in response.headers if name == b"content-encoding"}
-    if placements is not None and codings - _PLAIN:
-        raise Closed("the answer is compressed, and cannot be searched for what it echoes", code="secret_misplaced")

@@ -36,6 +36,10 @@ class End(Protocol):
         """Have everything written arrive, then say that this was all."""
         ...
 
+    def has_ended(self) -> bool:
+        """Whether the other side is known to be gone, or has said something that nobody asked for."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -56,6 +60,15 @@ class SocketEnd:
             self.socket.shutdown(socket.SHUT_WR)
 
     end = finish
+
+    def has_ended(self) -> bool:
+        try:
+            self.socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        return True
 
     def close(self) -> None:
         self.socket.close()
@@ -81,6 +94,9 @@ class StreamEnd:
         self._writer.close()
         with suppress(OSError):
             await self._writer.wait_closed()
+
+    def has_ended(self) -> bool:
+        return self._reader.at_eof() or self._writer.is_closing()
 
     def close(self) -> None:
         self._writer.transport.abort()

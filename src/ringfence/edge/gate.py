@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal
 
 from ringfence.contract.safety import Egress
-from ringfence.edge.credentials import Watched, require_unplaced
+from ringfence.edge.credentials import Watched, placed_lines, require_unplaced
 from ringfence.edge.ends import End
 from ringfence.edge.http_head import END_OF_HEAD, MOST_HEAD, BadHead, Head, Scheme, read_head
 from ringfence.edge.ledger import Line
@@ -19,7 +21,8 @@ from ringfence.edge.resolve import Closed
 from ringfence.edge.terms import Terms
 
 READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[\x20-\x7e\t]*)?")
+# Without extensions: nobody needs them, and they are bytes that no reader of the body sees.
+_CHUNK_LINE = re.compile(rb"[0-9A-Fa-f]{1,15}")
 _MOST_LINE = 4_096
 
 
@@ -32,16 +35,13 @@ class Gate:
     terms: Terms
     scheme: Scheme
     held: bytes = b""
-    watched: Watched = field(default_factory=lambda: Watched(None, where=""))
+    placeholders: Literal["refused", "in their slots"] = "refused"
 
     async def run(self, server: End, *, first: Head | None = None) -> None:
         """Pass requests on until the client ends; `Closed` where one does not fit."""
         head = first or await self.next_head()
         while head is not None:
-            try:
-                await self._forward(head, server)
-            except BadHead as bad:
-                raise self._refusal(bad) from None
+            await self._forward(head, server)
             head = await self.next_head()
         await server.finish()
 
@@ -67,7 +67,11 @@ class Gate:
         if head.wants_upgrade:
             raise Closed(f"a request to {destination} asks for another protocol", code="egress_not_enforceable")
         require_class(head.method, body=head.body != 0, terms=self.terms, where=str(destination))
-        require_unplaced(head, placements=self.terms.placements, where=str(destination))
+        placements = self.terms.placements
+        if placements is not None and self.placeholders == "in their slots":
+            placed_lines(head, placements=placements, leads_to=destination, scheme=self.scheme)
+        else:
+            require_unplaced(head, placements=placements, where=str(destination))
 
     async def _head(self) -> bytes | None:
         async with asyncio.timeout(self.terms.bounds.head_seconds if self.held else None):
@@ -84,29 +88,37 @@ class Gate:
         raw, self.held = self.held[:end], self.held[end:]
         return raw
 
+    async def body(self, head: Head) -> AsyncIterator[tuple[bytes, bytes]]:
+        """The body of that request, piece by piece: as it is on the wire, and what it says."""
+        try:
+            async for piece in self._chunks() if head.body == "chunked" else self._exactly(head.body):
+                yield piece
+        except BadHead as bad:
+            raise self._refusal(bad) from None
+
     async def _forward(self, head: Head, server: End) -> None:
         self.line.requests += 1
-        self.watched = Watched(self.terms.placements, where=str(self.line.destination))
+        watched = Watched(self.terms.placements, where=str(self.line.destination))
         await self._pass_on(head.raw, server)
-        if head.body == "chunked":
-            await self._chunks(server)
-        else:
-            await self._exactly(head.body, server)
+        async for wire, content in self.body(head):
+            watched.check(content)
+            await self._pass_on(wire, server)
 
-    async def _chunks(self, server: End) -> None:
+    async def _chunks(self) -> AsyncIterator[tuple[bytes, bytes]]:
         while True:
             line = await self._line()
             size = _CHUNK_LINE.fullmatch(line.removesuffix(b"\r\n"))
             if size is None:
                 raise BadHead("a malformed chunk")
-            await self._pass_on(line, server)
-            if int(size[1], 16) == 0:
+            yield line, b""
+            if (count := int(size[0], 16)) == 0:
                 break
-            await self._exactly(int(size[1], 16), server)
-            await self._pass_on(await self._line(only=b"\r\n"), server)
+            async for piece in self._exactly(count):
+                yield piece
+            yield await self._line(only=b"\r\n"), b""
         if (line := await self._line()) != b"\r\n":
             raise BadHead("trailers after a chunked body")
-        await self._pass_on(line, server)
+        yield line, b""
 
     async def _line(self, *, only: bytes | None = None) -> bytes:
         while b"\r\n" not in self.held:
@@ -118,14 +130,13 @@ class Gate:
             raise BadHead("a malformed chunk")
         return line + b"\r\n"
 
-    async def _exactly(self, count: int, server: End) -> None:
+    async def _exactly(self, count: int) -> AsyncIterator[tuple[bytes, bytes]]:
         while count:
             if not self.held:
                 await self._more()
             piece, self.held = self.held[:count], self.held[count:]
             count -= len(piece)
-            self.watched.check(piece)
-            await self._pass_on(piece, server)
+            yield piece, piece
 
     async def _more(self) -> None:
         piece = await self.client.read()

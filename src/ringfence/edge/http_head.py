@@ -25,6 +25,7 @@ START = re.compile(rb"[A-Z][A-Z-]{0,31} ")
 
 Body: TypeAlias = int | Literal["chunked"]
 Scheme: TypeAlias = Literal["http", "https"]
+Version: TypeAlias = Literal["1.0", "1.1"]
 _USUAL_PORTS = {"http": 80, "https": 443}
 
 
@@ -34,10 +35,12 @@ class BadHead(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """One request, as far as a gate has to know it."""
+    """One request, as far as a gate has to know it; `lines` are its headers as they were written."""
 
     method: str
     target: str
+    version: Version
+    lines: tuple[tuple[str, str], ...]
     fields: tuple[tuple[bytes, bytes], ...]
     authority: str
     body: Body
@@ -45,6 +48,11 @@ class Head:
 
     def values(self, name: bytes) -> list[bytes]:
         return [value for found, value in self.fields if found == name]
+
+    @property
+    def ends_connection(self) -> bool:
+        """Whether nothing more is asked after it."""
+        return self.version == "1.0" or b"close" in b",".join(self.values(b"connection")).lower()
 
     @property
     def wants_upgrade(self) -> bool:
@@ -70,21 +78,31 @@ def read_head(raw: bytes) -> Head:
     start = _LINE.fullmatch(lines[0])
     if start is None:
         raise BadHead("not the first line of an HTTP/1 request")
-    fields = tuple(_field(line) for line in lines[1:])
+    written = tuple(_field(line) for line in lines[1:])
+    fields = tuple((name.lower(), value) for name, value in written)
     hosts = [value for name, value in fields if name == b"host"]
     if len(hosts) != 1:
         raise BadHead("not exactly one Host")
     method = start[1].decode()
     authority = hosts[0].decode("ascii", errors="replace")
     target = _origin_form(start[2], authority=authority, method=method)
-    return Head(method=method, target=target, fields=fields, authority=authority, body=_body(fields, start[3]), raw=raw)
+    return Head(
+        method=method,
+        target=target,
+        version="1.0" if start[3] == b"0" else "1.1",
+        lines=tuple((name.decode(), value.decode("latin-1")) for name, value in written),
+        fields=fields,
+        authority=authority,
+        body=_body(fields, start[3]),
+        raw=raw,
+    )
 
 
 def _field(line: bytes) -> tuple[bytes, bytes]:
     name, colon, value = line.partition(b":")
     if not colon or not _FIELD_NAME.fullmatch(name) or not _FIELD_VALUE.fullmatch(value):
         raise BadHead("a malformed or folded header line")
-    return name.lower(), value.strip(b" \t")
+    return name, value.strip(b" \t")
 
 
 def _origin_form(target: bytes, *, authority: str, method: str) -> str:

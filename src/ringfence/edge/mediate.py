@@ -13,7 +13,8 @@ from typing import Any
 
 import h11
 
-from ringfence.edge.credentials import placed, require_no_value, require_searchable
+from ringfence.edge.answers import searched
+from ringfence.edge.credentials import placed, require_no_value
 from ringfence.edge.ends import End, SocketEnd
 from ringfence.edge.gate import require_class
 from ringfence.edge.inspect import verified
@@ -24,7 +25,6 @@ from ringfence.edge.resolve import Closed
 from ringfence.edge.terms import listed
 from ringfence.execution.placing import Placements
 from ringfence.inside import mediation
-from ringfence.sanitise.known import NOTHING_KNOWN, Scrubber
 
 _PAUSES = (0.1, 0.3)
 _MOST_BODY = 64 << 20
@@ -47,8 +47,11 @@ async def serve(client: SocketEnd, *, call: OfCall) -> None:
         await answer.fault(code, str(refusal))
     except TimeoutError:
         await answer.fault("wall_limit", "the request did not end in the time that it was given")
-    except (mediation.Malformed, h11.RemoteProtocolError, EOFError) as bad:
+    except (mediation.Malformed, EOFError) as bad:
         await answer.fault("protocol_error", f"the exchange is malformed: {bad}")
+    except h11.RemoteProtocolError:
+        # Without its words, which quote the far side's, which may quote a value.
+        await answer.fault("protocol_error", "the answer is not HTTP, or its head is too long")
     except OSError as failure:
         await answer.fault("tool_error", f"the connection broke: {type(failure).__name__}")
 
@@ -192,28 +195,15 @@ async def _pass_on(
     response: h11.Response, exchange: _Exchange, *, url: str, answer: _Answer, placements: Placements | None
 ) -> None:
     """The answer as the jail may have it: without a value that the far side gave back."""
-    require_searchable(response, placements=placements)
-    known = placements.known if placements is not None else NOTHING_KNOWN
-    lines = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
+    found = searched(response, exchange.body(), placements=placements)
     head = {
-        "status": response.status_code,
-        "reason": known.scrubbed(response.reason.decode("latin-1")),
-        "headers": [[known.scrubbed(name), known.scrubbed(value)] for name, value in lines],
+        "status": found.status,
+        "reason": found.reason,
+        "headers": [list(line) for line in found.fields],
         "url": url,
     }
     await answer.begin(head)
-    async for content in _scrubbed(exchange.body(), known=known):
+    async for content in found.body:
         for at in range(0, len(content), _CHUNK):
             await answer.piece(content[at : at + _CHUNK])
     await answer.piece(b"")
-
-
-async def _scrubbed(pieces: AsyncIterator[bytes], *, known: Scrubber) -> AsyncIterator[bytes]:
-    if known is NOTHING_KNOWN:
-        async for piece in pieces:
-            yield piece
-        return
-    stream = known.stream()
-    async for piece in pieces:
-        yield stream.feed(piece)
-    yield stream.end()

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from ringfence.execution.strongbox import Strongbox
+from tests.integration.edge.jails import TOOLS
+from tests.integration.edge.vault import PERMITS, Fixed, Vaulted
 from tests.integration.edge.world import (
     API,
     API_ADDRESS,
@@ -50,3 +53,15 @@ async def a_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         world.server(http_server(), at=[(OTHER_ADDRESS, 80), (OTHER_ADDRESS, 443)]) as unlisted,
     ):
         yield Places(world=world, authority=authority, plain=plain, secure=secure, unlisted=unlisted)
+
+
+@pytest_asyncio.fixture(name="vaulted")
+async def a_yard_with_a_secret(places: Places) -> AsyncIterator[Vaulted]:
+    opened = Vaulted(state=places.world.folder / "state", world=places.world, permits=PERMITS)
+    opened.strongbox = Strongbox({"API_KEY": Fixed()}, key=b"k")
+    await opened.strongbox.load()
+    try:
+        await opened.load("holding", folder=TOOLS)
+        yield opened
+    finally:
+        await opened.close()

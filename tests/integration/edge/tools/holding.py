@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+import socket
+import ssl
 import urllib.request
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from ringfence import Context, Network, Secrets, tool
+from ringfence import Context, Network, Processes, Secrets, tool
 from ringfence.contract.capabilities import Capability
 
 Url = Annotated[str, Field(max_length=500)]
@@ -66,14 +69,120 @@ def smuggle(ctx: Context, url: Url, place: str, spelling: str) -> str:
     return str(ctx.http.post(target, **ways[place]).status_code)
 
 
+def _with(library: str, method: str, url: str, **options: Any) -> list[Any]:
+    """One request as the library's documentation writes it: status, headers and text of the answer."""
+    if library == "urllib":
+        asked = urllib.request.Request(url, options.get("data"), options.get("headers", {}), method=method)
+        with urllib.request.urlopen(asked, timeout=10) as reply:
+            return [reply.status, sorted(reply.headers.items()), reply.read().decode()]
+    if library == "aiohttp":
+        return asyncio.run(_with_aiohttp(method, url, options))
+    if library == "requests":
+        import requests
+
+        answer: Any = requests.request(method, url, timeout=10, **options)
+    else:
+        import httpx
+
+        if "data" in options:
+            options["content"] = options.pop("data")
+        with httpx.Client(http2=library == "httpx_http2", timeout=10) as client:
+            answer = client.request(method, url, **options)
+    return [answer.status_code, sorted(answer.headers.items()), answer.text]
+
+
+async def _with_aiohttp(method: str, url: str, options: dict[str, Any]) -> list[Any]:
+    import aiohttp
+
+    if "auth" in options:
+        options["auth"] = aiohttp.BasicAuth(*options["auth"])
+    async with aiohttp.ClientSession() as session, session.request(method, url, **options) as reply:
+        return [reply.status, sorted(reply.headers.items()), await reply.text()]
+
+
+@tool(safety="read", needs=NEEDS)
+def own_sign_in(ctx: Context, library: str, url: Url, how: str = "bearer") -> Text:
+    """Ask with a library of one's own, the secret in its place."""
+    held = ctx.secrets["API_KEY"]
+    if how == "auth":
+        return json.dumps(_with(library, "GET", url, auth=("ana", held.placeholder())))
+    value = held.basic("ana") if how == "basic" else held.bearer()
+    return json.dumps(_with(library, "GET", url, headers={"Authorization": value}))
+
+
 @tool(safety="network", egress="write", idempotency="optional", needs=NEEDS)
-def by_own_client(ctx: Context, url: Url, place: str) -> str:
-    """Send the placeholder with a library of one's own."""
-    word = ctx.secrets["API_KEY"].bearer()
-    headers = {"Authorization": word} if place == "header" else {}
-    body = b"a" * 100_000 + word.encode() if place == "body" else None
-    target = f"{url}?{word[7:]}" if place == "query" else url
-    return str(urllib.request.urlopen(urllib.request.Request(target, body, headers), timeout=10).status)
+def own_send(ctx: Context, url: Url, body: int, library: str = "requests", shape: str = "whole") -> Text:
+    """Send a body with the secret in its place."""
+    headers = {"Authorization": ctx.secrets["API_KEY"].bearer()}
+    content: Any = b"0123456789" * (body // 10)
+    if shape == "chunked":
+        content = iter([content[at : at + 10_000] for at in range(0, len(content), 10_000)])
+    if shape == "continued":
+        headers["Expect"] = "100-continue"
+    return json.dumps(_with(library, "POST", url, headers=headers, data=content))
+
+
+@tool(safety="network", egress="write", idempotency="optional", needs=NEEDS)
+def own_smuggle(ctx: Context, library: str, url: Url, place: str, spelling: str = "plain") -> Text:
+    """Put the placeholder somewhere else, with a library of one's own."""
+    held = ctx.secrets["API_KEY"]
+    word = _spelled(held.placeholder(), spelling)
+    right = {"Authorization": held.bearer()}
+    ways: dict[str, dict[str, Any]] = {
+        "body": {"data": b"a" * 70_000 + word.encode(), "headers": right},
+        "chunks": {"data": iter([b"a" * 9, *(bytes([letter]) for letter in word.encode()), b"b"]), "headers": right},
+        "long body": {"data": b"a" * 2_000_000 + word.encode(), "headers": right},
+        "header": {"headers": {**right, "X-Other": word}},
+        "header name": {"headers": {f"X-{word.rstrip('=')}": "1"}},
+        "cookie": {"headers": {**right, "Cookie": f"k={word}"}},
+        "user agent": {"headers": {"User-Agent": word}},
+        "its header, spelled": {"headers": {"Authorization": f"Bearer {word}"}},
+        "beside it": {"headers": {"Authorization": f"{held.bearer()} {word}"}},
+        "query": {"headers": right},
+        "path": {"headers": right},
+        "its header": {"headers": right},
+    }
+    target = {"query": f"{url}?key={word}", "path": f"{url}{word}"}.get(place, url)
+    return json.dumps(_with(library, "POST", target, **ways[place]))
+
+
+@tool(safety="read", needs=NEEDS)
+def own_words(ctx: Context, host: str, text: Text) -> Text:
+    """Speak for oneself: the text as it is on the wire, with the placeholder where `{}` is."""
+    context = ssl.create_default_context()
+    sent = text.replace("{}", ctx.secrets["API_KEY"].placeholder()).encode("latin-1")
+    with (
+        socket.create_connection((host, 443), timeout=5) as made,
+        context.wrap_socket(made, server_hostname=host) as tls,
+    ):
+        tls.sendall(sent)
+        heard = b""
+        while content := tls.recv(65_536):
+            heard += content
+        return heard.decode("latin-1")
+
+
+@tool(safety="read", needs=NEEDS)
+def ranged(ctx: Context, url: Url, way: str) -> int:
+    """Ask for a part, compressed."""
+    headers = {
+        "Authorization": ctx.secrets["API_KEY"].bearer(), "Accept-Encoding": "gzip, br", "Range": "bytes=0-4",
+        "If-Range": "x",
+    }  # fmt: skip
+    if way == "mediated":
+        return int(ctx.http.get(url, headers=headers).status_code)
+    return int(_with("requests", "GET", url, headers=headers)[0])
+
+
+CURLED: list[Capability] = [*NEEDS, Processes("curl")]
+
+
+@tool(safety="read", needs=CURLED)
+def own_curl(ctx: Context, arguments: list[str], url: Url) -> list[str]:
+    """Ask with curl; `{}` among its arguments is the placeholder."""
+    word = ctx.secrets["API_KEY"].placeholder()
+    ran = ctx.processes.run(["curl", "-sS", "--max-time", "10", *(each.replace("{}", word) for each in arguments), url])
+    return [str(ran.code), ran.stdout.decode(), ran.stderr.decode()]
 
 
 @tool(safety="read", needs=NEEDS)
