@@ -11,7 +11,7 @@ import traceback
 
 from pydantic import ValidationError
 
-from ringfence.errors import RingfenceError
+from ringfence.errors import CODES, RingfenceError
 
 MOST_MESSAGE = 1_000
 MOST_TRACE = 8_192
@@ -51,12 +51,20 @@ def invalid_input(failure: ValidationError) -> bytes:
 
 
 def _line(failure: BaseException) -> str:
+    if isinstance(failure, RingfenceError):
+        return _told(failure)
     name = type(failure).__name__[:MOST_MESSAGE]
     try:
         text = str(failure)[:MOST_MESSAGE]
     except Exception:  # a hostile `__str__` must not cost the reply
         text = "its text cannot be read"
     return f"{name}: {text}"
+
+
+def _told(failure: RingfenceError) -> str:
+    """An error of Ringfence's own says what happened; where it knows better than its code what to do, that too."""
+    said = failure.message[:MOST_MESSAGE]
+    return said if failure.remedy == CODES[failure.code].remedy else f"{said}; {failure.remedy}"
 
 
 def _trace(failure: BaseException) -> str:

@@ -14,15 +14,20 @@ from dataclasses import dataclass
 
 from ringfence.errors import CallFailed
 from ringfence.inside.layout import Program
+from ringfence.inside.process_output import converse
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """How a program ended: its exit code (minus the signal that ended it), and all it wrote."""
+    """How a program ended: its exit code (minus the signal that ended it), and what it wrote.
+
+    `dropped` is how many bytes it wrote beyond what was to be kept.
+    """
 
     code: int
     stdout: bytes
     stderr: bytes
+    dropped: int = 0
 
 
 class Processes:
@@ -31,17 +36,27 @@ class Processes:
     def __init__(self, programs: Sequence[Program]) -> None:
         self._files = {name: each.place for each in programs for name in (each.name, each.place, each.path)}
 
-    def run(self, argv: Sequence[str], *, input: bytes | str = b"", timeout: float | None = None) -> Finished:
-        """Run a listed program to its end; `argv[0]` is its name as listed, or its path."""
-        done = subprocess.run(
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        input: bytes | str = b"",
+        timeout: float | None = None,
+        keep: int | None = None,
+    ) -> Finished:
+        """Run a listed program to its end; `argv[0]` is its name as listed, or its path.
+
+        With `keep`, only the first so many bytes of each of its two outputs are held, and the rest is counted.
+        """
+        started = subprocess.Popen(
             [self._file(argv), *argv[1:]],
-            input=_bytes(input),
-            capture_output=True,
-            timeout=timeout,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=dict(os.environ),
-            check=False,
         )
-        return Finished(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+        heard = converse(started, given=_bytes(input), timeout=timeout, keep=keep)
+        return Finished(code=started.returncode, stdout=heard.stdout, stderr=heard.stderr, dropped=heard.dropped)
 
     def _file(self, argv: Sequence[str]) -> str:
         if isinstance(argv, str) or not argv:
@@ -61,8 +76,9 @@ class AwaitedProcesses(Processes):
         *,
         input: bytes | str = b"",
         timeout: float | None = None,  # noqa: ASYNC109  the same names as in a plain function
+        keep: int | None = None,
     ) -> Finished:
-        return await asyncio.to_thread(super().run, argv, input=input, timeout=timeout)
+        return await asyncio.to_thread(super().run, argv, input=input, timeout=timeout, keep=keep)
 
 
 def _bytes(given: bytes | str) -> bytes:

@@ -42,3 +42,13 @@ def test_a_fault_is_short_whatever_the_exception_says() -> None:
 
 def test_an_exception_that_cannot_be_printed_is_still_told() -> None:
     assert json.loads(describe_fault(Hostile()))["message"] == "Hostile: its text cannot be read"
+
+
+@pytest.mark.req("OPS-7")
+def test_an_error_of_its_own_is_told_with_the_remedy_that_it_brings() -> None:
+    def message(failure: CallFailed) -> str:
+        told: str = json.loads(describe_fault(failure))["message"]
+        return told
+
+    assert message(CallFailed("no file `a`", code="input_invalid", remedy="name one")) == "no file `a`; name one"
+    assert message(CallFailed("no file `a`", code="input_invalid")) == "no file `a`"
