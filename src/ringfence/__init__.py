@@ -9,6 +9,7 @@ from ringfence.contract.capabilities import FROM_AGENT, Files, Network, Processe
 from ringfence.contract.context import Context
 from ringfence.contract.limits import Limits, Retry
 from ringfence.contract.markers import Recipient, Sink
+from ringfence.contract.reconcile import CannotTell, Done, NotDone
 from ringfence.contract.result import Result
 from ringfence.contract.secret import SecretRef
 from ringfence.contract.tool import Tool, tool
@@ -17,10 +18,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FROM_AGENT",
+    "CannotTell",
     "Context",
+    "Done",
     "Files",
     "Limits",
     "Network",
+    "NotDone",
     "Processes",
     "Recipient",
     "Result",

@@ -12,14 +12,14 @@ from typing import Any, Literal
 import click
 
 from ringfence.approvals.inbox import Vote
-from ringfence.cli.ending import COMPLETED
+from ringfence.cli.ending import COMPLETED, FAILED
 from ringfence.cli.opening import chosen_config, records_only, with_runtime
 from ringfence.cli.options import config_option, json_option, login_name, person_option
 from ringfence.cli.outcomes import show_outcome
 from ringfence.cli.printing import emit_json, facts, heading, say, table
 from ringfence.errors import Misuse
 from ringfence.runtime import Outcome, Runtime
-from ringfence.runtime.invocation import Recorded
+from ringfence.runtime.invocation import Recorded, Status
 
 
 @click.group("calls")
@@ -51,17 +51,19 @@ def listed(status: str | None, agent: str | None, limit: int, as_json: bool) -> 
 
 @command.command("settle")
 @click.argument("invocation")
-@click.option("--to", type=click.Choice(("completed", "failed")), required=True, help="What you found at the far side.")
-@click.option("--because", required=True, help="How you know, for the record.")
+@click.option("--to", type=click.Choice(("completed", "failed")), help="What you found at the far side.")
+@click.option("--because", help="How you know, for the record.")
 @click.option("--output", metavar="JSON", help="What the tool would have answered, where it took effect.")
+@click.option("--reconcile", is_flag=True, help="Ask the tool's own `reconcile` instead.")
 @person_option
 @json_option
 @config_option
 def settle(
     invocation: str,
-    to: Literal["completed", "failed"],
-    because: str,
+    to: Literal["completed", "failed"] | None,
+    because: str | None,
     output: str | None,
+    reconcile: bool,
     person: str | None,
     as_json: bool,
 ) -> int:
@@ -69,12 +71,23 @@ def settle(
 
     `completed`: it took effect, and whoever asks again under its key is told so.
     `failed`: it did not, and its key is free.
+    `--reconcile`: the tool is asked, in a jail that can change nothing; what it cannot tell stays in doubt.
+
+    Exit codes: 0 settled, 5 still in doubt, 2 misuse.
     """
-    value = None if output is None else _json(output)
+    by = person or login_name()
+    if reconcile:
+        if to or because or output:
+            raise Misuse("`--reconcile` asks the tool, so there is nothing to say with it")
+        found = with_runtime(lambda runtime: runtime.calls.reconcile(invocation, by=by), config=chosen_config())
+        _shown(found, as_json=as_json)
+        return FAILED if found.status is Status.IN_DOUBT else COMPLETED
+    if to is None or because is None:
+        raise Misuse("say `--to` and `--because`, or `--reconcile`")
+    word, reason, value = to, because, None if output is None else _json(output)
 
     async def work(runtime: Runtime) -> Recorded:
-        by = person or login_name()
-        return await runtime.calls.settle(invocation, by=by, to=to, because=because, output=value)
+        return await runtime.calls.settle(invocation, by=by, to=word, because=reason, output=value)
 
     return _shown(with_runtime(work, config=records_only(chosen_config())), as_json=as_json)
 

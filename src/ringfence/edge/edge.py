@@ -56,11 +56,11 @@ class NetworkEdge:
     def _terms(self, job: Job) -> Terms:
         require_warrant(job)
         network = network_of(job.grant)
-        if network is None or job.tool.egress is Egress.NONE:
+        if network is None or job.egress is Egress.NONE:
             raise CallRefused("a call without a network need gets no way out", code="host_not_allowed")
         return Terms(
             network=network,
-            egress=job.tool.egress,
+            egress=job.egress,
             way=way_of(job),
             idempotency_key=job.idempotency_key,
             bounds=self._bounds,

@@ -88,7 +88,7 @@ def network_of(grant: Grant) -> Network | None:
 
 def way_of(job: Job) -> Way:
     """How this job's own clients leave; what nobody settled is read."""
-    return way_out(job.grant.capabilities, egress=job.tool.egress) or "inspected"
+    return way_out(job.grant.capabilities, egress=job.egress) or "inspected"
 
 
 def ports_of(network: Network) -> tuple[int, ...]:
@@ -102,5 +102,5 @@ def require_warrant(job: Job) -> None:
     warrant = job.warrant
     if warrant is None or warrant.invocation_id != job.invocation_id:
         raise CallRefused("a call without its own warrant gets no way out", code="approval_void")
-    if job.tool.egress is Egress.WRITE and warrant.basis == "allowed":
+    if job.egress is Egress.WRITE and warrant.basis == "allowed":
         raise CallRefused("egress `write` needs an approval on record, and there is none", code="approval_void")

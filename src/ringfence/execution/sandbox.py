@@ -13,6 +13,7 @@ from ringfence.agents.accounts import Account
 from ringfence.approvals.warrant import Warrant
 from ringfence.contract.capabilities import Kind
 from ringfence.contract.limits import Limits
+from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
 from ringfence.execution.placing import Placements
 from ringfence.policy.grant import Grant
@@ -35,6 +36,13 @@ class Job:
     account: Account | None = None
     warrant: Warrant | None = None
     placements: Placements | None = None
+    purpose: Literal["call", "reconcile"] = "call"
+
+    @property
+    def egress(self) -> Egress:
+        """Which way bytes may go for this job; whoever only asks how a call ended changes nothing at the far side."""
+        changes = self.purpose == "call" or self.tool.egress is Egress.NONE
+        return self.tool.egress if changes else Egress.READ_ONLY
 
 
 @dataclass(frozen=True, kw_only=True)

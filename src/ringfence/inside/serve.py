@@ -32,6 +32,7 @@ from ringfence.inside.faults import describe_fault, fault_body, invalid_input
 from ringfence.inside.layout import Layout
 from ringfence.inside.measure import measure
 from ringfence.inside.measure_confined import measure_confined
+from ringfence.inside.reconciling import Asked, answer_of, asking
 from ringfence.inside.rehearsal import ARGUMENTS, JOB, REHEARSAL
 
 _MOST_JOB_BYTES = 65_536
@@ -85,6 +86,8 @@ def _answer(
             return _call(job, arguments, tools=tools, event_loop=event_loop, layout=layout)
         case "describe":
             return wire.pack(wire.Kind.OUTPUT, json.dumps(documents(tools)).encode())
+        case "reconcile":
+            return _reconcile(job, tools=tools, event_loop=event_loop, layout=layout)
         case "fingerprints":
             return _fingerprints(tools)
         case "measure":
@@ -135,6 +138,23 @@ def _call(
 
 def _given(
     implementation: Implementation, parsed: BaseModel, *, job: dict[str, Any], layout: Layout | None
+def _reconcile(
+    job: dict[str, Any],
+    *,
+    tools: Mapping[str, Tool],
+    event_loop: asyncio.AbstractEventLoop | None,
+    layout: Layout | None,
+) -> bytes:
+    """Ask the tool's own `reconcile` whether the call under this key took effect."""
+    try:
+        implementation = asking(tools[job["tool"]].implementation, tool=job["tool"])
+        given = _given(implementation, Asked(key=job["idempotency_key"]), job=job, layout=layout)
+        returned = _run(implementation, given=given, event_loop=event_loop)
+        return wire.pack(wire.Kind.OUTPUT, answer_of(returned, implementation=implementation))
+    except BaseException as failure:  # a tool can raise anything, SystemExit too
+        return wire.pack(wire.Kind.FAULT, describe_fault(failure))
+
+
 ) -> dict[str, Any]:
     given: dict[str, Any] = {}
     signature = implementation.signature

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ringfence.agents.profile import Permits
-from ringfence.contract.capabilities import Capability, Files, Kind, Network, Processes, Secrets, Storage
+from ringfence.contract.capabilities import Capability, Files, Kind, Network, Paths, Processes, Secrets, Storage
 from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
 
@@ -46,6 +46,33 @@ def resolve_grant(tool: str, needs: Iterable[Capability], *, permits: Permits, e
         return NOTHING
     capabilities = tuple(_narrowed(tool, need, permits) for need in needs)
     return Grant(capabilities=capabilities, way=way_out(capabilities, egress=egress))
+
+
+def only_asking(grant: Grant) -> Grant:
+    """The same reach, with nothing left that could change anything: what a question about an earlier call is given.
+
+    Rows of storage can be written by whoever has them, and a revealed value needs a vote, so neither is there.
+    """
+    left = tuple(each for need in grant.capabilities if (each := _without_writing(need)) is not None)
+    network = any(capability.kind == "network" for capability in left)
+    return Grant(capabilities=left, way="inspected" if network else None)
+
+
+def _without_writing(capability: Capability) -> Capability | None:
+    match capability:
+        case Files():
+            return Files(read=(*_listed(capability.read), *_listed(capability.write)))
+        case Storage():
+            return None
+        case Secrets():
+            return None if capability.reveal else capability
+        case _:
+            return capability
+
+
+def _listed(paths: Paths) -> tuple[str, ...]:
+    """Paths of a grant, which names every one; what an agent still had to name is none."""
+    return paths if isinstance(paths, tuple) else ()
 
 
 def way_out(capabilities: Iterable[Capability], *, egress: Egress) -> Way | None:

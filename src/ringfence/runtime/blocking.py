@@ -96,6 +96,7 @@ class BlockingCalls(Twin[Calls]):
 
     list = waits(Calls.list)
     settle = waits(Calls.settle)
+    reconcile = waits(Calls.reconcile)
     cancel = waits(Calls.cancel)
 
 

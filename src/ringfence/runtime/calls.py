@@ -15,6 +15,7 @@ from ringfence.runtime.invocation import Ending, Recorded, Status
 from ringfence.runtime.operators import require_operator
 from ringfence.runtime.outcome import Completed, Failed, model_text
 from ringfence.runtime.parts import Parts
+from ringfence.runtime.reconciling import Question, reconcile
 from ringfence.sanitise import clean_json, clean_output, visible
 
 MOST = 1_000
@@ -53,6 +54,23 @@ class Calls:
         settled = event("call_settled", at=self._parts.now(), body=body, **_about(recorded, self._parts))
         await self._parts.store.settle(invocation_id, ending=ending, events=[settled])
         return await self._known(invocation_id)
+
+    async def reconcile(self, invocation_id: str, *, by: str) -> Recorded:
+        """Ask the tool itself how its call in doubt ended; what it cannot tell stays in doubt."""
+        await require_operator(self._parts, by, wanted="call_settled")
+        await self._parts.board.refresh()
+        recorded = await self._known(invocation_id)
+        kept = recorded.invocation
+        if recorded.status is not Status.IN_DOUBT:
+            raise Misuse(f"call `{kept.id}` is not in doubt", remedy="`ringfence calls list` shows which are")
+        view = self._parts.view(kept.agent, kept.binding)
+        tool = view.find(kept.tool)
+        if not tool.tool.reconciles:
+            raise Misuse(
+                f"tool `{tool.name}` has no `reconcile`", remedy="look at the far side, and settle with `--to`"
+            )
+        question = Question(doubted=recorded, tool=tool, acting=view.acting, asked_by=visible(by))
+        return await reconcile(self._parts, question)
 
     async def cancel(self, invocation_id: str, *, by: str) -> Recorded:
         """Take back a call that waits; one that has started is ended by `freeze`."""

@@ -46,7 +46,7 @@ async def explained(pipeline: Pipeline, request: CallRequest, *, parts: Parts) -
     try:
         await pipeline.look()
         case = pipeline.explain(request)
-        await require_thawed(parts, case)
+        await require_thawed(parts, agent=case.agent.name, tool=case.known_tool.name)
         await answer(parts, case)
     except Misuse:
         raise

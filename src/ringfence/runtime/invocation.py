@@ -174,8 +174,15 @@ class Journal(Protocol):
         """pending or queued → void, expired or cancelled."""
         ...
 
-    async def settle(self, invocation_id: str, *, ending: Ending, events: Sequence[AuditEvent]) -> None:
-        """in doubt → completed or failed, by an operator's word."""
+    async def settle(
+        self,
+        invocation_id: str,
+        *,
+        ending: Ending,
+        events: Sequence[AuditEvent],
+        role: Literal["operator", "application"] = "operator",
+    ) -> None:
+        """in doubt → completed or failed, by an operator's word or, as the application, by that of the tool itself."""
         ...
 
     async def reserved(self, *, agent: str, tool: str, key: str) -> Reserved | None:

@@ -1,19 +1,24 @@
 """What has happened under a key does not happen again: it is told again, or waited for, or a person's to settle.
 
 Takes: a case whose arguments are known.  Gives: the outcome on record, or nothing where the call is new.
-Never: starts anything; that one of two gets to start is the store's word.
+Never: starts the call itself; that one of two gets to start is the store's word.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 from ringfence.errors import CallRefused
 from ringfence.runtime.case import Case
-from ringfence.runtime.invocation import Reserved, Status
+from ringfence.runtime.invocation import Recorded, Reserved, Status
 from ringfence.runtime.outcome import Outcome
 from ringfence.runtime.parts import Parts
 from ringfence.runtime.remembering import remembered
+
+# Asks the tool itself how a call in doubt ended; gives the call as it then stands.
+Reconcile: TypeAlias = Callable[[Case, Recorded], Awaitable[Recorded]]
 
 # How long a caller is kept waiting for another's call under the same key, before it is told to come back.
 WAIT_SECONDS = 5.0
@@ -25,8 +30,8 @@ def is_keyed(case: Case) -> bool:
     return case.known_tool.tool.consequential or case.request.idempotency_key is not None
 
 
-async def told_again(parts: Parts, case: Case) -> Outcome | None:
-    """What there is to say of this key without starting anything; nothing where it is free."""
+async def told_again(parts: Parts, case: Case, *, reconcile: Reconcile) -> Outcome | None:
+    """What there is to say of this key without starting the call again; nothing where it is free."""
     if case.resumed is not None or not is_keyed(case):
         return None
     reserved = await _ended(parts, case)
@@ -35,6 +40,10 @@ async def told_again(parts: Parts, case: Case) -> Outcome | None:
     if reserved.arguments_digest != case.known_call.digest:
         raise CallRefused("the key was used with other arguments", code="idempotency_conflict")
     recorded = reserved.recorded
+    if recorded.status is Status.IN_DOUBT:
+        recorded = await reconcile(case, recorded)
+    if recorded.status is Status.FAILED:
+        return None
     if recorded.status is Status.IN_DOUBT:
         message = f"call `{recorded.invocation.id}` under this key may or may not have taken effect"
         raise CallRefused(message, code="in_doubt")

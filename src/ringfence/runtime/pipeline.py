@@ -23,6 +23,7 @@ from ringfence.runtime.invocation import Recorded
 from ringfence.runtime.once import told_again
 from ringfence.runtime.outcome import Outcome, Waiting
 from ringfence.runtime.parts import Parts
+from ringfence.runtime.reconciling import Question, reconcile
 from ringfence.runtime.recording import as_refusal, record_completed, record_failed, record_refused, record_start
 from ringfence.runtime.request import CallRequest
 from ringfence.runtime.withholding import require_no_secret
@@ -93,7 +94,16 @@ class Pipeline:
         case.parsed(case.known_tool.shape.parse(case.request.arguments))
 
     async def _once(self, case: Case) -> Outcome | None:
-        return await told_again(self._parts, case)
+        return await told_again(self._parts, case, reconcile=self._reconcile)
+
+    async def _reconcile(self, case: Case, doubted: Recorded) -> Recorded:
+        """The tool is asked how its own call ended, where this agent could make that call now."""
+        self._grant(case)
+        self._authorize(case)
+        question = Question(
+            doubted=doubted, tool=case.known_tool, acting=case.known_acting, asked_by="a call under the same key"
+        )
+        return await reconcile(self._parts, question)
 
     def _grant(self, case: Case) -> None:
         tool = case.known_tool.tool

@@ -59,8 +59,8 @@ def used_grants(case: Case, *, at: datetime) -> list[AuditEvent]:
     ]
 
 
-async def require_thawed(parts: Parts, case: Case) -> None:
+async def require_thawed(parts: Parts, *, agent: str, tool: str) -> None:
     """Refuse, without a start to refuse it, a call that a freeze in force holds."""
     for freeze in await parts.store.freezes():
-        if freeze.scope.holds(agent=case.agent.name, tool=case.known_tool.name):
+        if freeze.scope.holds(agent=agent, tool=tool):
             raise CallRefused(f"{freeze.scope} is frozen: {freeze.because}", code="frozen")

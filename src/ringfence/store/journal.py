@@ -90,7 +90,14 @@ class KeptJournal:
             lambda transaction: end(transaction, invocation_id, ending, at=at, events=events), durability=durability
         )
 
-    async def settle(self, invocation_id: str, *, ending: Ending, events: Sequence[AuditEvent]) -> None:
+    async def settle(
+        self,
+        invocation_id: str,
+        *,
+        ending: Ending,
+        events: Sequence[AuditEvent],
+        role: Literal["operator", "application"] = "operator",
+    ) -> None:
         at = stamp(self._now())
 
         def work(transaction: Transaction) -> None:
@@ -99,7 +106,7 @@ class KeptJournal:
                 raise Misuse(f"call `{invocation_id}` is not in doubt", remedy="`ringfence calls list` shows which are")
             end(transaction, invocation_id, ending, at=at, events=events)
 
-        await self._database.write(work, durability="full", role="operator")
+        await self._database.write(work, durability="full", role=role)
 
     async def withdraw(
         self,

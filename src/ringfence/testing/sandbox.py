@@ -38,7 +38,7 @@ class DangerouslyScriptedSandbox:
 
     async def run(self, job: Job) -> RawOutput:
         self.jobs.append(job)
-        reply = self._replies[job.tool.name]
+        reply = self._replies[job.tool.name if job.purpose == "call" else f"{job.tool.name}.{job.purpose}"]
         if isinstance(reply, RawOutput):
             return reply
         try:

@@ -201,7 +201,6 @@ def test_sizes_that_nobody_stated_get_a_ceiling_and_stated_ones_stay() -> None:
         {"idempotency": "optional"},
         {"safety": "write", "idempotency": "optional"},
         {"needs": [Storage("tool")]},
-        {"reconcile": read},
     ],
     ids=lambda changed: next(iter(changed)),
 )
