@@ -117,7 +117,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _live("SEC-1", _SEC, "a secret shows its name and never its value, wherever it is printed or stored", partly="Vault is not tested against a real one"),
     _live("SEC-2", _SEC, "the jail holds a placeholder that the edge replaces in one declared slot for declared hosts", partly="it is replaced in requests of `ctx.http`; in those of a tool's own client it is refused"),
     _live("SEC-3", _SEC, "known values are scrubbed from everything that leaves, in their usual encodings too", partly="what people type into votes and reasons is kept as typed"),
-    _live("STO-1", _STO, "tools keep rows in scopes that never cross agents, within quotas", partly="the store keeps such rows; `ctx.storage` waits for its way to the host"),
+    _live("STO-1", _STO, "tools keep rows in scopes that never cross agents, within quotas", partly="a program of a `TOOL.md` folder has no client for them"),
     _live("IDM-1", _IDM, "every call has an idempotency key, given or derived from what it is, within its agent and tool", partly="carrying it to the far side waits for the network edge, and turns are counted by one process"),
     _live("IDM-2", _IDM, "a key is reserved, then committed or released, once across all processes"),
     _live("IDM-3", _IDM, "a consequential call without a valid reply is in doubt until effects or a person settle it", partly="a call that was granted anything is in doubt; measured effects wait for the edge, and a tool's `reconcile` for the jail"),

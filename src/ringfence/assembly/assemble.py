@@ -26,6 +26,7 @@ from ringfence.contract.tool import Tool
 from ringfence.errors import ConfigInvalid, RingfenceError, TrailUnavailable
 from ringfence.execution.sandbox import Sandbox
 from ringfence.execution.scrubbing import ScrubbedSandbox, scrubbed_logs
+from ringfence.execution.storage_desk import StorageDesks
 from ringfence.policy.rules import RuleBook, failing_examples
 from ringfence.registry.registry import Registry, register
 from ringfence.runtime import Runtime
@@ -63,7 +64,9 @@ async def open_runtime(
         store = open_store(settled, now=now)
         make_workspaces(settled)
         stack.push_async_callback(store.close)
-        sources = await stack.enter_async_context(open_sources(settled, dangerously_sandbox=dangerously_sandbox))
+        desks = StorageDesks(store.storage, quota=settled.storage, strongbox=strongbox)
+        opening = open_sources(settled, dangerously_sandbox=dangerously_sandbox, desks=desks)
+        sources = await stack.enter_async_context(opening)
         registry = await _register(tools, sources=sources, store=store, accept_as=accept_as, now=now)
         _require_true_examples(settled, registry)
         board = Board(registry, book=store, code=settled.pins_code)

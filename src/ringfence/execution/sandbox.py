@@ -55,6 +55,7 @@ class Effects:
     network: dict[str, Any] | None = None
     files: dict[str, Any] | None = None
     processes: dict[str, Any] | None = None
+    storage: dict[str, Any] | None = None
     earlier: tuple[Effects, ...] = ()
 
     def document(self) -> dict[str, Any]:
@@ -64,6 +65,7 @@ class Effects:
             "peak_memory_bytes": self.peak_memory_bytes,
         }
         measured: dict[str, Any] = {"network": self.network, "files": self.files, "processes": self.processes}
+        measured["storage"] = self.storage
         measured["earlier"] = [each.document() for each in self.earlier] or None
         return used | {name: value for name, value in measured.items() if value is not None}
 

@@ -34,6 +34,7 @@ from ringfence.inside.measure import measure
 from ringfence.inside.measure_confined import measure_confined
 from ringfence.inside.reconciling import Asked, answer_of, asking
 from ringfence.inside.rehearsal import ARGUMENTS, JOB, REHEARSAL
+from ringfence.inside.storage import storage_client
 
 _MOST_JOB_BYTES = 65_536
 _NO_CLIENTS: Mapping[str, Any] = {}
@@ -60,7 +61,8 @@ def one_job(
         bear_marker()
     wire.send(channel, frame)
     # The host measures what was used while this process stands still, then ends its side.
-    os.read(channel, 1)
+    while os.read(channel, _MOST_JOB_BYTES):
+        continue  # an answer that came too late for whoever asked
     # Left to the kernel, the channel would be closed only after all memory is given back, and the host waits for it.
     os.close(channel)
     os._exit(0)
@@ -84,10 +86,10 @@ def _answer(
             return run_entry(layout.entry, job=job, arguments=arguments, layout=layout)
         case "call":
             return _call(job, arguments, tools=tools, event_loop=event_loop, layout=layout)
-        case "describe":
-            return wire.pack(wire.Kind.OUTPUT, json.dumps(documents(tools)).encode())
         case "reconcile":
             return _reconcile(job, tools=tools, event_loop=event_loop, layout=layout)
+        case "describe":
+            return wire.pack(wire.Kind.OUTPUT, json.dumps(documents(tools)).encode())
         case "fingerprints":
             return _fingerprints(tools)
         case "measure":
@@ -136,8 +138,6 @@ def _call(
         return wire.pack(wire.Kind.FAULT, describe_fault(failure))
 
 
-def _given(
-    implementation: Implementation, parsed: BaseModel, *, job: dict[str, Any], layout: Layout | None
 def _reconcile(
     job: dict[str, Any],
     *,
@@ -155,6 +155,8 @@ def _reconcile(
         return wire.pack(wire.Kind.FAULT, describe_fault(failure))
 
 
+def _given(
+    implementation: Implementation, parsed: BaseModel, *, job: dict[str, Any], layout: Layout | None
 ) -> dict[str, Any]:
     given: dict[str, Any] = {}
     signature = implementation.signature
@@ -163,7 +165,7 @@ def _reconcile(
             agent=job["agent"],
             session=job["session"],
             idempotency_key=job["idempotency_key"],
-            clients={**_clients(implementation, layout), **_secrets(job)},
+            clients={**_clients(implementation, layout), **_secrets(job), **_storage(job, _style(implementation))},
         )
     if signature.model_parameter is not None:
         given[signature.model_parameter] = parsed
@@ -175,8 +177,11 @@ def _reconcile(
 def _clients(implementation: Implementation, layout: Layout | None) -> Mapping[str, Any]:
     if layout is None or not layout.clients:
         return _NO_CLIENTS
-    style: Style = "awaited" if inspect.iscoroutinefunction(implementation.function) else "blocking"
-    return clients_for(layout, style=style)
+    return clients_for(layout, style=_style(implementation))
+
+
+def _style(implementation: Implementation) -> Style:
+    return "awaited" if inspect.iscoroutinefunction(implementation.function) else "blocking"
 
 
 def _secrets(job: dict[str, Any]) -> Mapping[str, Any]:
@@ -185,6 +190,12 @@ def _secrets(job: dict[str, Any]) -> Mapping[str, Any]:
     if given is None:
         return _NO_CLIENTS
     return {"secrets": DeclaredSecrets({name: SecretRef(name, **each) for name, each in given.items()})}
+
+
+def _storage(job: dict[str, Any], style: Style) -> Mapping[str, Any]:
+    """A client for the scopes that were granted; the host holds the call to them whatever is asked."""
+    scopes: list[str] | None = job.get("storage")
+    return {"storage": storage_client(scopes, style=style)} if scopes else _NO_CLIENTS
 
 
 def _run(implementation: Implementation, *, given: dict[str, Any], event_loop: asyncio.AbstractEventLoop | None) -> Any:

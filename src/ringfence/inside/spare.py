@@ -20,9 +20,9 @@ from ringfence.inside import confined, serve, ways, wire
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout
+from ringfence.inside.wire import CHANNEL
 from ringfence.kernel import cgroups, landlock, limits, mounts, namespaces, seccomp
 
-CHANNEL = 3
 _STACK_BYTES = 8 << 20
 _PENDING_SIGNALS = 64
 _OVER_CPU_STATUS = 128 + signal.SIGXCPU

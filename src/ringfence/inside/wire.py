@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Callable
 from enum import IntEnum
 
 _HEADER = struct.Struct("!2sBBI")
 _MAGIC = b"RF"
 VERSION = 1
 HEADER_BYTES = _HEADER.size
+# Where every call finds its own channel.
+CHANNEL = 3
 _CHUNK = 262_144
 
 
@@ -27,6 +30,8 @@ class Kind(IntEnum):
     RESULT = 5  # output and a wording for the model: {"output": "<JSON text>", "for_model": "…"}
     FAULT = 6  # why there is no output: {"code": …, "message": …, "trace": …}
     IMPORTED = 7  # the tools that an import found: {"name": "fingerprint"}
+    QUESTION = 8  # what a call with rows of its own asks before it replies, as JSON
+    ANSWER = 9  # what its host says to that, as JSON
 
 
 class Malformed(Exception):
@@ -74,6 +79,38 @@ class FrameReader:
         if self._expected is None or len(self._buffer) < HEADER_BYTES + self._expected[1]:
             return None
         return self._expected[0], bytes(memoryview(self._buffer)[HEADER_BYTES:])
+
+
+class AskingReader(FrameReader):
+    """Puts together the frames of a call that may ask: any number of questions, each handed on, then one frame."""
+
+    def __init__(self, *, most: int, most_asked: int, hear: Callable[[bytes], None]) -> None:
+        super().__init__(most=most)
+        self._most_asked = most_asked
+        self._hear = hear
+        self._asking = bytearray()
+
+    def feed(self, piece: bytes) -> None:
+        """Take some bytes; a question that is whole is handed on at once."""
+        if self.started:
+            super().feed(piece)
+            return
+        self._asking += piece
+        while len(self._asking) >= HEADER_BYTES:
+            if _kind_of(self._asking) != Kind.QUESTION:
+                rest, self._asking = bytes(self._asking), bytearray()
+                super().feed(rest)
+                return
+            _, length = _parse_header(self._asking, most=self._most_asked)
+            if len(self._asking) < HEADER_BYTES + length:
+                return
+            question = bytes(memoryview(self._asking)[HEADER_BYTES : HEADER_BYTES + length])
+            del self._asking[: HEADER_BYTES + length]
+            self._hear(question)
+
+
+def _kind_of(header: bytes | bytearray) -> int:
+    return int(_HEADER.unpack_from(header)[2])
 
 
 def receive(descriptor: int, *, most: int) -> tuple[Kind, bytes]:

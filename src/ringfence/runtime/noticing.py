@@ -1,4 +1,4 @@
-"""What an operator should know of a call besides how it ended: where the edge refused to go, where a secret showed.
+"""What an operator should know of a call besides how it ended: what the host refused it, where a secret showed.
 
 Takes: a call and what the host measured of it.  Gives: events for the trail.  Never: decides or repeats content.
 """
@@ -19,10 +19,11 @@ _ORDINARY = frozenset({"tool_error"})
 
 
 def refused_on_the_way(case: Case, raw: RawOutput | None, *, at: datetime) -> Iterator[AuditEvent]:
-    """One event for all that the edge refused to this call."""
+    """One event for all that the edge refused to this call, and one for storage."""
     network: dict[str, Any] = raw.effects.network if raw is not None and raw.effects.network is not None else {}
     grave = [refusal for refusal in network.get("refusals", ()) if refusal["code"] not in _ORDINARY]
     yield from _scrubbed(case, raw, at=at)
+    yield from _refused_by_storage(case, raw, at=at)
     if grave:
         detail = [f"{refusal['code']}: {visible(refusal['reason'])}" for refusal in grave]
         yield case.event("security_event", {"what": "network_refusal", "detail": detail}, at=at)
@@ -32,6 +33,14 @@ def withheld_from(case: Case, *, at: datetime) -> Iterator[AuditEvent]:
     """A model passed the value of a secret; which one, only the trail says."""
     if case.withheld:
         yield case.event("security_event", {"what": "secret_in_arguments", "detail": list(case.withheld)}, at=at)
+
+
+def _refused_by_storage(case: Case, raw: RawOutput | None, *, at: datetime) -> Iterator[AuditEvent]:
+    storage: dict[str, Any] = raw.effects.storage if raw is not None and raw.effects.storage is not None else {}
+    grave = [refusal for refusal in storage.get("refusals", ()) if refusal["weight"] == "grave"]
+    if grave:
+        detail = [f"{refusal['code']}: {refusal['reason']}" for refusal in grave]
+        yield case.event("security_event", {"what": "storage_refusal", "detail": detail}, at=at)
 
 
 def _scrubbed(case: Case, raw: RawOutput | None, *, at: datetime) -> Iterator[AuditEvent]:

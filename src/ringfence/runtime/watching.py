@@ -49,6 +49,7 @@ async def look(parts: Parts, *, number: int = 0) -> None:
         if number % LOOKS_PER_SWEEP == 0:
             await sweep(parts)
             await end_lost(parts)
+            await parts.store.storage.drop_expired()
     except RingfenceError:
         _log.exception("the store could not be looked at; it is tried again")
 

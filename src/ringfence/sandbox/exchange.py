@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ringfence.execution.edge import Passage
+from ringfence.execution.storage import Desk
 from ringfence.inside import wire
+from ringfence.inside.storage_wire import MOST_QUESTION
+from ringfence.sandbox.answering import Answering
 from ringfence.sandbox.groups import Used
 from ringfence.sandbox.live import Live, is_exiting, measure_live
 from ringfence.sandbox.spare import Spare
@@ -69,12 +72,15 @@ class Said:
 class Exchange:
     """Driven by callbacks of the event loop alone, so that it ends in order even when nobody awaits it any more."""
 
-    def __init__(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> None:
+    def __init__(
+        self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int, desk: Desk | None = None
+    ) -> None:
         self.spare = spare
         self.passage: Passage | None = None
         self._channel = spare.ends.channel.fileno()
         self._loop = asyncio.get_running_loop()
-        self._reader = wire.FrameReader(most=most_output + _ENVELOPE_BYTES)
+        self.answering = None if desk is None else Answering(desk, send=self._say, stop=self.stop)
+        self._reader = self._reader_of(most=most_output + _ENVELOPE_BYTES)
         self._most_printed = most_output
         self._printed = bytearray()
         self._fault: tuple[str, str] | None = None
@@ -145,6 +151,23 @@ class Exchange:
             self._loop.add_writer(self._channel, self._write)
         else:
             self._loop.remove_writer(self._channel)
+
+    def _reader_of(self, *, most: int) -> wire.FrameReader:
+        """A call without a desk has one frame to say, and nothing to ask."""
+        if self.answering is None:
+            return wire.FrameReader(most=most)
+        return wire.AskingReader(most=most, most_asked=MOST_QUESTION, hear=self._asked)
+
+    def _asked(self, question: bytes) -> None:
+        if self.answering is not None and self._fault is None:
+            self.answering.hear(question)
+
+    def _say(self, frame: bytes) -> None:
+        """Send a frame after what is still to be sent; a call that is over or has replied waits for none."""
+        if self._closed or self._fault is not None or self._replied is not None:
+            return
+        self._left = memoryview(bytes(self._left) + frame)
+        self._write()
 
     def _readable(self) -> None:
         try:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from ringfence.contract.values import NotPlain, parse_json
 from ringfence.errors import CallFailed, CallRefused, Misuse, RingfenceError
 from ringfence.execution.edge import Passage, Trust
+from ringfence.execution.storage import Desk
 from ringfence.inside import wire
 from ringfence.inside.layout import Order
 from ringfence.inside.warden import ENDED, HELLO, RECORD
@@ -29,8 +30,8 @@ from ringfence.sandbox.groups import Groups, Lent, open_doors
 from ringfence.sandbox.outlet import Outlet, Outward
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.processes import Held, settle
-from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, Spare, ready_pid, sender
 from ringfence.sandbox.questions import networks_of
+from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, Spare, ready_pid, sender
 from ringfence.sandbox.spares import Spares, answer_of
 from ringfence.sandbox.tree import watch_tree
 from ringfence.sandbox.walls import walls_of
@@ -156,7 +157,9 @@ class Jail:
             fingerprints=fingerprints,
         )
 
-    async def begin(self, frames: bytes, *, wall_seconds: float, outlet: Outlet | None = None) -> Exchange:
+    async def begin(
+        self, frames: bytes, *, wall_seconds: float, outlet: Outlet | None = None, desk: Desk | None = None
+    ) -> Exchange:
         """Hand a job to the next spare, its way out opened first if it has one."""
         spare = await self._spares.take()
         passage = self._open_way(spare, outlet)
@@ -165,7 +168,7 @@ class Jail:
         bounds = self._order.layout.bounds
         try:
             exchange = self._spares.begin(
-                spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes
+                spare, frames=frames, wall_seconds=wall_seconds, most_output=bounds.output_bytes, desk=desk
             )
         except BaseException:
             if passage is not None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ringfence.errors import CallRefused
+from ringfence.execution.storage import Desk
 from ringfence.inside.layout import Order
 from ringfence.kernel import cgroups
 from ringfence.sandbox.blueprint import Blueprint
@@ -65,6 +66,7 @@ class Request:
     frames: bytes
     contract: tuple[str, str] | None
     outlet: Outlet | None = None
+    desk: Desk | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,7 @@ class Served:
     seen: Sighting
     posture: Posture
     network: dict[str, Any] | None = None
+    storage: dict[str, Any] | None = None
 
 
 class Pool:
@@ -155,16 +158,22 @@ class Pool:
             jail = await self._jail(request)
             _require_contract(request, jail.opened.fingerprints)
             wall_seconds = request.blueprint.wall_seconds
-            exchange = await jail.begin(request.frames, wall_seconds=wall_seconds, outlet=request.outlet)
+            exchange = await jail.begin(
+                request.frames, wall_seconds=wall_seconds, outlet=request.outlet, desk=request.desk
+            )
             network: dict[str, Any] | None = None
+            storage: dict[str, Any] | None = None
             try:
                 said = await answer_of(exchange)
             finally:
                 if exchange.passage is not None:
                     network = exchange.passage.close()
+                if exchange.answering is not None:
+                    storage = await exchange.answering.ended()
                 # The next spare is asked for once whoever awaits this reply has had it.
                 asyncio.get_running_loop().call_soon(jail.refill)
-            return Served(said=said, seen=exchange.spare.seen, posture=jail.opened.posture, network=network)
+            seen = exchange.spare.seen
+            return Served(said=said, seen=seen, posture=jail.opened.posture, network=network, storage=storage)
         finally:
             self._turns.pass_on()
 

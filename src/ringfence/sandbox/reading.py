@@ -31,6 +31,8 @@ TOLD_FROM_INSIDE = frozenset(
         "secret_not_declared",
         "path_not_reachable",
         "binary_not_allowed",
+        "storage_quota",
+        "secret_misplaced",
         "protocol_error",
     }
 )

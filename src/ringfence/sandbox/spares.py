@@ -12,13 +12,14 @@ from collections import deque
 from collections.abc import Callable
 
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
+from ringfence.execution.storage import Desk
 from ringfence.sandbox.exchange import Exchange, Record, Said
 from ringfence.sandbox.groups import Groups, Lent, open_doors
 from ringfence.sandbox.outlet import Networks, Outward, close_all
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
-from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_with, request
 from ringfence.sandbox.questions import Questions
+from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_with, request
 
 _MOST_FAILURES = 3
 
@@ -102,12 +103,14 @@ class Spares:
         self._asked[ends] = group
         self._loop.add_reader(ends.channel.fileno(), self._answered, ends)
 
-    def begin(self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int) -> Exchange:
+    def begin(
+        self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int, desk: Desk | None = None
+    ) -> Exchange:
         """Hand the job to a spare; one that was taken while the jail closed serves nobody."""
         if self._closed is not None:
             self.discard(spare)
             raise self._closed
-        exchange = Exchange(spare, frames=frames, wall_seconds=wall_seconds, most_output=most_output)
+        exchange = Exchange(spare, frames=frames, wall_seconds=wall_seconds, most_output=most_output, desk=desk)
         self._serving[spare.inner_pid] = exchange
         return exchange
 

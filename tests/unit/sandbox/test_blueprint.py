@@ -12,6 +12,7 @@ from ringfence.errors import CallRefused
 from ringfence.inside.layout import Order, read_order
 from ringfence.kernel import landlock
 from ringfence.policy.grant import NOTHING, Grant
+from ringfence.sandbox import blueprint
 from ringfence.sandbox.blueprint import Blueprint, compile_blueprint
 from ringfence.sandbox.installation import Installation
 
@@ -49,7 +50,8 @@ def test_equal_walls_have_one_hash_and_other_walls_another() -> None:
     assert len({each.hash for each in others}) == len(others)
 
 
-def test_a_need_without_a_backend_is_refused() -> None:
+def test_a_need_without_a_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blueprint, "SERVED", blueprint.SERVED - {"storage"})
     with pytest.raises(CallRefused) as refused:
         compile_blueprint(
             Grant(capabilities=(Storage("tool"),)),

@@ -30,6 +30,7 @@ from ringfence.assembly.config.store_urls import without_password
 from ringfence.assembly.config.texts import read_because, read_duration, read_retention
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.limits import Limits
+from ringfence.execution.storage import StorageQuota
 from ringfence.policy.decision import Decision
 from ringfence.policy.rules import Example, Rule, compile_rule
 
@@ -59,6 +60,7 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
         approvals_expire=read_duration(values["approvals"]["expire"]),
         secrets=MappingProxyType({name: _secret(secret, root=root) for name, secret in values["secrets"].items()}),
         sandbox=_sandbox(values["sandbox"]),
+        storage=_storage(values["storage"]),
         store_url=values["store"]["url"],
         store_file=store_file(values, root=root),
         audit=AuditFiles(
@@ -153,4 +155,13 @@ def _sandbox(sandbox: Values) -> SandboxChoice:
         env=tuple(sandbox["env"]),
         limits=Limits(**sandbox["limits"]),
         spares=sandbox["pool"]["spares"],
+    )
+
+
+def _storage(storage: Values) -> StorageQuota:
+    return StorageQuota(
+        value_bytes=storage["value_kb"] * 1024,
+        rows=storage["rows"],
+        bytes=storage["scope_kb"] * 1024,
+        agent_bytes=storage["agent_kb"] * 1024,
     )

@@ -227,6 +227,13 @@ SANDBOX = Record(keys={
     "pool": _section(POOL, "how jails are kept ready"),
 })  # fmt: skip
 
+STORAGE = Record(keys={
+    "value_kb": Key(shape=Number(least=1, most=1024), means="how long one value may be, as JSON", default=256),
+    "rows": _whole(10_000, "how many rows a tool, a session or an agent may keep in its own scope"),
+    "scope_kb": _whole(16_384, "how much all of these may come to, keys and values"),
+    "agent_kb": _whole(262_144, "how much an agent may keep in all scopes together"),
+})  # fmt: skip
+
 STORE = Record(keys={
     "url": Key(shape=texts.STORE_URL, means="where calls, approvals and audit are kept", default="sqlite:///state/ringfence.db"),
 })  # fmt: skip
@@ -251,6 +258,7 @@ FILE = Record(keys={
     "approvals": _section(APPROVALS, "how votes are given"),
     "secrets": _section(Named(name=texts.SECRET_NAME, value=SECRET), "where each secret's value is found"),
     "sandbox": _section(SANDBOX, "what runs the tools; left out: nothing runs"),
+    "storage": _section(STORAGE, "how much tools may keep with `ctx.storage`"),
     "store": _section(STORE, "where state is kept"),
     "audit": _section(AUDIT, "how the trail is guarded"),
 })  # fmt: skip
