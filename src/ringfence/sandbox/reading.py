@@ -33,6 +33,9 @@ TOLD_FROM_INSIDE = frozenset(
         "binary_not_allowed",
         "storage_quota",
         "secret_misplaced",
+        "host_not_allowed",
+        "egress_not_enforceable",
+        "wall_limit",
         "protocol_error",
     }
 )
