@@ -7,21 +7,32 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 
+import ringfence
 from ringfence.contract.tool import Tool
 from ringfence.inside.describe import tools_of
 
 
 def import_tools(module: str) -> dict[str, Tool]:
     """Import now, and keep what was made out of the way of every child."""
-    tools = tools_of(importlib.import_module(module))
+    tools = tools_of(_imported(module))
     sys.stdout.flush()
     sys.stderr.flush()
     gc.collect()
     gc.freeze()
     return tools
+
+
+def _imported(module: str) -> ModuleType:
+    package, _, rest = module.partition(".")
+    if package == ringfence.__name__ and rest:
+        # This package is loaded already, so that its parts are not looked for where the kept source lies.
+        ringfence.__path__.insert(0, os.path.join(sys.path[0], package))
+    return importlib.import_module(module)
 
 
 class ImportedWhenAsked(Mapping[str, Tool]):
@@ -42,5 +53,5 @@ class ImportedWhenAsked(Mapping[str, Tool]):
 
     def _imported(self) -> dict[str, Tool]:
         if self._tools is None:
-            self._tools = tools_of(importlib.import_module(self._module))
+            self._tools = tools_of(_imported(self._module))
         return self._tools

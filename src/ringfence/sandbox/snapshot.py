@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ringfence
 from ringfence.contract.fingerprint import fingerprint
 from ringfence.errors import DeclarationRefused
 
@@ -25,6 +26,7 @@ _MOST_BYTES = 64 << 20
 _MANIFEST, _FILES = "manifest.json", "files"
 _LABEL = "sha256:"
 _TEXT, _PROGRAM = 0o444, 0o555
+_OWN, _TOOLBOX = "ringfence", "tools"
 # In place of a module's name: the file of a tool folder that is started.
 ENTRY = "entrypoint:"
 
@@ -59,6 +61,8 @@ def read_module(module: str, *, path: Sequence[Path]) -> Source:
     parts = module.split(".")
     if not all(part.isidentifier() for part in parts):
         raise DeclarationRefused(f"`{module}` is not a module's name")
+    if parts[0] == _OWN:
+        return _read_own(module, parts[1:])
     for folder in path:
         package, single = folder / parts[0], folder / f"{parts[0]}.py"
         if package.is_dir() and _holds(package, parts[1:]):
@@ -67,6 +71,14 @@ def read_module(module: str, *, path: Sequence[Path]) -> Source:
             return read_file(single, module=module)
     listed = ", ".join(f"`{folder}`" for folder in path) or "no folder at all"
     raise DeclarationRefused(f"module `{module}` is not found in {listed}", remedy="list its folder in `tools.path`")
+
+
+def _read_own(module: str, parts: Sequence[str]) -> Source:
+    """The toolbox that is installed with Ringfence, whatever folders are looked in; nothing else of it holds tools."""
+    package = Path(ringfence.__file__).resolve().parent
+    if parts[:1] != [_TOOLBOX] or not _holds(package, parts):
+        raise DeclarationRefused(f"module `{module}` holds no tools", remedy=f"name `{_OWN}.{_TOOLBOX}`")
+    return Source(module=module, files=_read_folder(package / _TOOLBOX, under=f"{_OWN}/{_TOOLBOX}"))
 
 
 def read_tool_folder(folder: Path) -> dict[str, bytes]:
