@@ -1,7 +1,8 @@
 """One of several processes that want the same thing at once, told what by its standard input.
 
 Words: `key N` (start a call under a key that all share), `warrant ID` (start a call that was voted on),
-`vote ID VOTER`, `bucket N` (draw one of three tokens), `quit`.
+`vote ID VOTER`, `bucket N` (draw one of three tokens), `swap N` (set a row that nobody has set), `row N` (one of three
+rows that there is room for), `quit`.
 Each answers with one line: `ok`, or the code of the refusal.
 """
 
@@ -12,7 +13,8 @@ import os
 import sys
 
 from ringfence.agents.rates import Rate
-from ringfence.errors import RingfenceError
+from ringfence.errors import CallRefused, RingfenceError
+from ringfence.execution.storage import Label, Namespace, StorageQuota, Writing
 from ringfence.policy.quotas import Draw
 from ringfence.store import SqliteStore
 from ringfence.store.kept import KeptStore
@@ -21,6 +23,8 @@ from ringfence.testing.store_samples import Clock, allowed, by_votes, call, look
 from tests.integration.store.raw import KEY
 
 THREE = Rate(count=3, seconds=3_600)
+SPACE = Namespace(agent="ana", scope="tool", owner="look")
+ROWS = Label(tool="look", invocation_id="rows")
 
 
 def opened(url: str) -> KeptStore:
@@ -43,6 +47,15 @@ async def obey(store: KeptStore, word: str, about: str, more: list[str]) -> None
         one = call(f"{about}-{me}", look)
         draw = Draw(agent="ana", binding="", pattern=about, rate=THREE)
         await store.start(one, warrant=allowed(one), durability="normal", events=[noted("drawn")], draws=[draw])
+    elif word == "swap":
+        writing = Writing(label=ROWS, quota=StorageQuota(), durability="full")
+        if not await store.storage.swap(SPACE, about, expected="null", value=str(me), writing=writing):
+            raise CallRefused("another was first", code="in_flight")
+    elif word == "row":
+        quota = StorageQuota(rows=3)
+        space = Namespace(agent="ana", scope="session", owner=more[0])
+        writing = Writing(label=Label(tool="look", invocation_id=f"rows-{more[0]}"), quota=quota, durability="full")
+        await store.storage.put(space, f"{about}-{me}", "1", writing=writing)
     else:
         raise AssertionError(word)
 

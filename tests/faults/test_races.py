@@ -1,4 +1,4 @@
-"""Eight processes race for one key, one approval, one warrant, one bucket: exactly as many win as may."""
+"""Eight processes race for one key, one approval, one warrant, one bucket, one row: exactly as many win as may."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 
 from ringfence.runtime.invocation import Status
 from ringfence.store.kept import KeptStore
-from ringfence.testing.store_samples import ask, call, furnish, queue, send, status_of
+from ringfence.testing.store_samples import allowed, ask, call, furnish, noted, queue, send, status_of
 from tests.architecture.source import ROOT
 from tests.cluster import Cluster
 from tests.faults.contender import opened
 
-pytestmark = pytest.mark.req("SCL-1", "IDM-2", "APR-3", "APR-4", "POL-4")
+pytestmark = pytest.mark.req("SCL-1", "IDM-2", "APR-3", "APR-4", "POL-4", "STO-1")
 CONTENDERS = 8
 FEW, MANY = 10, 1_000
 
@@ -64,10 +64,17 @@ def all_told(crowd: list[subprocess.Popen[str]], *words: str) -> list[str]:
     return sorted(map(said, crowd))
 
 
+async def begin(store: KeptStore, id_: str, **changes: str) -> None:
+    """A call that runs, for rows to be written by."""
+    one = call(id_, **changes)
+    await store.start(one, warrant=allowed(one), durability="full", events=[noted("started")])
+
+
 async def race(url: str, *, rounds: int) -> int:
     store: KeptStore = opened(url)
     await furnish(store)
     lost = CONTENDERS - 1
+    await begin(store, "rows")
     with contenders(url) as crowd:
         for number in range(rounds):
             assert all_told(crowd, "key", str(number)) == ["in_flight"] * lost + ["ok"]
@@ -77,6 +84,9 @@ async def race(url: str, *, rounds: int) -> int:
             assert all_told(crowd, "vote", f"v{number}", "person{0}") == ["ok"] * 2 + ["vote_refused"] * (lost - 1)
             assert await status_of(store, f"v{number}") is Status.QUEUED
             assert all_told(crowd, "bucket", f"b{number}") == ["ok"] * 3 + ["rate_limited"] * (CONTENDERS - 3)
+            assert all_told(crowd, "swap", f"row-{number}") == ["in_flight"] * lost + ["ok"]
+            await begin(store, f"rows-s{number}", session=f"s{number}")
+            assert all_told(crowd, "row", "r", f"s{number}") == ["ok"] * 3 + ["storage_quota"] * (CONTENDERS - 3)
     await store.checkpoint()
     assert (await store.verify()).ok
     await store.close()
