@@ -34,6 +34,7 @@ def config(order: dict[str, Any]) -> dict[str, Any]:
                 "allowed_tools": ["*"],
                 "files": {"read": ["knowledge"], "write": ["outbox"]},
                 "processes": {"allow": ["wc", "sh", "tar", "find", "cat"]},
+                **({"workspace": order["workspace"]} if "workspace" in order else {}),
             }
         },
         "sandbox": {"kind": "local"},
@@ -52,10 +53,18 @@ def furnish(workspace: Path, *, secret: str) -> None:
     (workspace / "knowledge" / "sideways").symlink_to("../private/note")
 
 
+def give(workspace: Path, *, owner: int) -> None:
+    for place in (workspace, *workspace.rglob("*")):
+        os.chown(place, owner, owner, follow_symlinks=False)
+
+
 async def run(order: dict[str, Any]) -> dict[str, Any]:
     from ringfence.assembly import open_runtime
 
-    furnish(Path(order["state"], "work", AGENT), secret=order["canaries"]["secret_file"])
+    workspace = Path(order.get("workspace", f"{order['state']}/work/{AGENT}"))
+    furnish(workspace, secret=order["canaries"]["secret_file"])
+    if "owner" in order:
+        give(workspace, owner=order["owner"])
     before = host()
     async with open_runtime(config(order), accept_as="olga") as runtime:
         session = runtime.session(agent=AGENT, user="tester")

@@ -22,6 +22,7 @@ from tests.attack.table import FOLDER, PROBES
 SCRIPTS = ("launcher", "campaign")
 # Without a user namespace root's jails run as a user of their own, who has to reach the interpreter.
 EVERYBODYS_PYTHON = "/usr/bin/python3"
+OWNER = 1234
 
 
 def run_confined(privilege: Privilege, *, version: int) -> tuple[str, Told]:
@@ -35,6 +36,9 @@ def run_confined(privilege: Privilege, *, version: int) -> tuple[str, Told]:
         shutil.copytree(FOLDER / PROBES, tools / PROBES, ignore=shutil.ignore_patterns("__pycache__"))
         state.mkdir(mode=0o700)
         order = {**_order(canaries, privilege), "state": str(state), "tools": str(tools)}
+        if privilege == "root":
+            # Without a mount that maps owners, root serves files of a user who has a way to them.
+            order |= {"workspace": str(folder / "workspace"), "owner": OWNER}
         order["quick"] = [row.probe for row in tried_confined() if row.pace == "quick" for _ in range(row.times)]
         order["long"] = [row.probe for row in tried_confined() if row.pace == "long" and version == NEWEST]
         return secret, _told(folder, order=order, privilege=privilege, version=version, secret=secret)

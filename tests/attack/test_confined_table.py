@@ -19,12 +19,14 @@ from tests.attack.confined_table import (
     NOTHING_TO_BEGIN_WITH,
     OFTEN,
     VERSIONS,
+    WITH_FILES,
     expected_confined,
     tried_confined,
 )
 from tests.attack.confinement import run_confined
 from tests.attack.conftest import Told, possible
 from tests.attack.row import MECHANISMS, Privilege, read_expectation
+from tests.attack.rows_granted_files import SUFFIX
 from tests.attack.table import TABLE
 
 pytestmark = [pytest.mark.req("SBX-3", "SBX-6"), pytest.mark.xdist_group("confined")]
@@ -73,7 +75,8 @@ def test_every_hostile_call_was_served_by_a_confined_process_of_its_own(privileg
     served = [row["evidence"] for row in campaign(privilege, version)[1]["rows"].values() if row["evidence"]]
     assert len(served) > len(tried_confined()) // 2
     assert {one["posture"] for one in served} == {"confined"}
-    assert len({one["blueprint"] for one in served}) == 1
+    # One for tools without needs, one for those with files.
+    assert len({one["blueprint"] for one in served}) == 2
     seen = [one["process"] for one in served]
     assert {(one["seccomp"], one["no_new_privileges"], one["capabilities"]) for one in seen} == {(2, 1, "0")}
     assert len({one["pid"] for one in seen}) == len(seen)
@@ -88,7 +91,8 @@ def test_hostile_calls_leave_nothing_and_learn_no_secret(privilege: Privilege, v
 
 def test_every_expectation_names_a_known_mechanism_or_a_code() -> None:
     assert set(DIFFERENT) <= {row.probe for row in TABLE}
-    for text in (*DIFFERENT.values(), NOT_ENFORCEABLE):
+    assert {probe + SUFFIX for probe in WITH_FILES} <= {row.probe for row in TABLE}
+    for text in (*DIFFERENT.values(), *WITH_FILES.values(), NOT_ENFORCEABLE):
         stop = read_expectation(text)
         known = text == NOTHING_TO_BEGIN_WITH or (text in CODES if stop is None else stop.mechanism in MECHANISMS)
         assert known, text

@@ -16,7 +16,7 @@ from ringfence.inside.layout import Layout, Rule
 from ringfence.kernel import cgroups, landlock
 from ringfence.sandbox.blueprint import Blueprint
 from ringfence.sandbox.enforceable import require_enforceable
-from ringfence.sandbox.homes import MOUNTED, Home
+from ringfence.sandbox.footing import MOUNTED, Footing
 from ringfence.sandbox.questions import environment_of
 
 PostureName = Literal["full", "confined"]
@@ -38,7 +38,7 @@ def fitted(
     demands: PostureName,
     lacking: str | None,
     hierarchy: cgroups.Hierarchy,
-    home: Home = MOUNTED,
+    footing: Footing = MOUNTED,
 ) -> Blueprint:
     """The blueprint for this machine; `lacking` is why it has no namespaces, and None where it has."""
     if lacking is None:
@@ -47,10 +47,10 @@ def fitted(
         message = f"the posture `full` is required, and this machine has `confined` alone: {lacking}"
         raise CallRefused(message, code="posture_insufficient", remedy=_REMEDY)
     require_enforceable(kinds, layout=blueprint.layout, hierarchy=hierarchy)
-    return confine(blueprint, home=home)
+    return confine(blueprint, footing=footing)
 
 
-def confine(blueprint: Blueprint, *, home: Home = MOUNTED) -> Blueprint:
+def confine(blueprint: Blueprint, *, footing: Footing = MOUNTED) -> Blueprint:
     """The same without namespaces: what was mounted is a rule, and what only a mount could give is not there."""
     layout = blueprint.layout
     filters = confined_filters(layout.landlock_version, clients=layout.clients)
@@ -70,8 +70,8 @@ def confine(blueprint: Blueprint, *, home: Home = MOUNTED) -> Blueprint:
         environment=_environment(layout),
         stage_a=stage_a,
         stage_b=stage_b,
-        workspace=home.workspace,
-        ids=home.ids,
+        workspace=footing.workspace,
+        ids=footing.ids,
     )
     return replace(blueprint, layout=confined, posture="confined")
 

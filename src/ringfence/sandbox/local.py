@@ -23,9 +23,9 @@ from ringfence.sandbox.blueprint import SERVED, Blueprint, compile_blueprint
 from ringfence.sandbox.confining import PostureName, demanded
 from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.floor import Floor
+from ringfence.sandbox.footing import MOUNTED, Footing, footing_on_disk
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.granting import resolve_files
-from ringfence.sandbox.homes import MOUNTED, Home, home_on_disk
 from ringfence.sandbox.libraries import Libraries
 from ringfence.sandbox.outlet import Outlet, leads_to, trust_environment
 from ringfence.sandbox.own import NOT_A_PROGRAM, Own, own_program
@@ -115,8 +115,8 @@ class LocalProcessSandbox:
         programs = tuple(dict.fromkeys((*self._programs(job, granted=granted), *own.programs)))
         libraries = self._libraries(programs, granted=granted)
         demands = demanded(self._least, job.tool.tool.posture)
-        home = self._home(job, granted=granted, demands=demands)
-        machine = (demands, self._pool.lacking, home)
+        footing = self._footing(job, granted=granted, demands=demands)
+        machine = (demands, self._pool.lacking, footing)
         key = (job.grant, job.limits, job.egress, granted, programs, libraries, own.entry, machine)
         found = self._blueprints.get(key)
         if found is None:
@@ -133,14 +133,14 @@ class LocalProcessSandbox:
             )
             compiled = replace(compiled, leads_to=leads_to(job.grant, egress=job.egress))
             kinds = job.grant.kinds | own.kinds
-            found = self._pool.fit(compiled, kinds=kinds, demands=demands, home=home)
+            found = self._pool.fit(compiled, kinds=kinds, demands=demands, footing=footing)
             self._remember(key, found)
         return found
 
-    def _home(self, job: Job, *, granted: tuple[Granted, ...], demands: PostureName) -> Home:
+    def _footing(self, job: Job, *, granted: tuple[Granted, ...], demands: PostureName) -> Footing:
         """Without namespaces the agent's folder has no other name and no other owner than its own."""
         on_disk = self._pool.lacking is not None and demands != "full" and "files" in job.grant.kinds
-        return home_on_disk(self._workspaces.get(job.agent), granted) if on_disk else MOUNTED
+        return footing_on_disk(self._workspaces.get(job.agent), granted) if on_disk else MOUNTED
 
     def _remember(self, key: Any, blueprint: Blueprint) -> None:
         if len(self._blueprints) >= _MOST_BLUEPRINTS:

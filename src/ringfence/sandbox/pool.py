@@ -21,9 +21,9 @@ from ringfence.sandbox.blueprint import Blueprint
 from ringfence.sandbox.confining import PostureName, fitted
 from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.exposed import Exposed
+from ringfence.sandbox.footing import MOUNTED, Footing
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.groups import sweep
-from ringfence.sandbox.homes import MOUNTED, Home
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import Installation, this_installation
 from ringfence.sandbox.jail import Jail, Setting, build_jail
@@ -139,7 +139,7 @@ class Pool:
             await self.warm()
 
     def fit(
-        self, blueprint: Blueprint, *, kinds: Collection[str], demands: PostureName, home: Home = MOUNTED
+        self, blueprint: Blueprint, *, kinds: Collection[str], demands: PostureName, footing: Footing = MOUNTED
     ) -> Blueprint:
         """The blueprint as this machine can hold it, by what is known so far."""
         return fitted(
@@ -148,7 +148,7 @@ class Pool:
             demands=demands,
             lacking=self.lacking,
             hierarchy=self._hierarchy,
-            home=home,
+            footing=footing,
         )
 
     async def serve(self, request: Request) -> Served:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
 import sys
 import tempfile
+import threading
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ from ringfence.contract.limits import Limits
 from ringfence.sandbox.floor import Floor
 
 OWNER = 1234
+MOST_AT_ONCE = 200
+RENAMEAT2, AT_FDCWD, EXCHANGE = 316, -100, 2
 PERMITS = Permits(files=Files(read=["knowledge", "shared"], write=["outbox"]))
 UNREACHABLE = (
     "/etc/passwd", "../../etc/passwd", "knowledge/sideways", "knowledge/out", "private/a", "knowledge/../../ben/a",
@@ -113,8 +118,67 @@ async def refusals(folder: Path) -> dict[str, Any]:
     return told
 
 
+async def corpora(folder: Path) -> dict[str, Any]:
+    """Hostile paths are read and harmless ones are written and read, a few hundred in each call."""
+    given = json.load(sys.stdin)
+    yard = yard_in(folder, {"ana": str(furnish(folder / "ana"))})
+    await yard.load("reaching")
+    reached: dict[str, set[str]] = {"plain": set(), "asked": set()}
+    for paths in batches(given["traversal"]):
+        for way, outcomes in (await yard.output("reach", {"paths": paths})).items():
+            reached[way] |= set(outcomes)
+    lost = [path for paths in batches(given["benign"]) for path in await yard.output("keep", {"paths": paths})]
+    await yard.close()
+    return {"reached": {way: sorted(outcomes) for way, outcomes in reached.items()}, "lost": lost[:20]}
+
+
+def batches(paths: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(paths), MOST_AT_ONCE):
+        yield paths[start : start + MOST_AT_ONCE]
+
+
+async def races(folder: Path) -> dict[str, Any]:
+    """Outside, a granted folder and a link that leads to a secret change places without end."""
+    ana = furnish(folder / "ana")
+    for place, text in ((ana / "knowledge" / "swapped", "inside"), (folder / "secret", "secret")):
+        place.mkdir()
+        (place / "note").write_text(text)
+        place.chmod(0o755)
+        (place / "note").chmod(0o644)
+    (ana / "knowledge" / "link").symlink_to(folder / "secret")
+    yard = yard_in(folder, {"ana": str(ana)})
+    await yard.load("reaching")
+    over = threading.Event()
+    swapping = threading.Thread(target=swap, args=(ana / "knowledge", over))
+    swapping.start()
+    try:
+        seen = await yard.output("race", {"rounds": int(sys.argv[2])})
+        control = await asyncio.to_thread(unjailed, ana / "knowledge" / "swapped" / "note")
+    finally:
+        over.set()
+        swapping.join()
+        await yard.close()
+    return {"seen": seen, "control": control}
+
+
+def swap(folder: Path, over: threading.Event) -> None:
+    one, other = (os.fsencode(folder / name) for name in ("swapped", "link"))
+    libc = ctypes.CDLL(None, use_errno=True)
+    while not over.is_set():
+        assert libc.syscall(RENAMEAT2, AT_FDCWD, one, AT_FDCWD, other, EXCHANGE) == 0
+
+
+def unjailed(path: Path) -> bool:
+    """Whether the same path leads to the secret for whoever is not jailed."""
+    return any(path.read_text() == "secret" for _ in range(10_000))
+
+
+MODES: dict[str, Callable[[Path], Coroutine[Any, Any, dict[str, Any]]]] = {
+    "calls": calls, "refusals": refusals, "corpora": corpora, "races": races,
+}  # fmt: skip
+
 if __name__ == "__main__":
     os.umask(0o022)
     with tempfile.TemporaryDirectory() as made:
         os.chmod(made, 0o755)
-        print(json.dumps(asyncio.run({"calls": calls, "refusals": refusals}[sys.argv[1]](Path(made).resolve()))))
+        print(json.dumps(asyncio.run(MODES[sys.argv[1]](Path(made).resolve()))))

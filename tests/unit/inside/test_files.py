@@ -13,7 +13,7 @@ from ringfence.inside.file_client import Files
 from ringfence.inside.files import list_beneath, open_beneath, safe_resolve
 from ringfence.kernel.beneath import STAY_BENEATH, open_at
 
-pytestmark = pytest.mark.req("SBX-4")
+pytestmark = [pytest.mark.req("SBX-4"), pytest.mark.usefixtures("way")]
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ import pytest
 from ringfence.errors import PathNotReachable
 from ringfence.inside.files import open_beneath, safe_resolve
 
-pytestmark = pytest.mark.req("SBX-4")
+pytestmark = [pytest.mark.req("SBX-4"), pytest.mark.usefixtures("way")]
 
 FOLDER = Path(os.environ.get("RINGFENCE_CORPORA", Path(__file__).resolve().parents[4] / "shared" / "corpora"))
 _MOST_MEMBERS = 200

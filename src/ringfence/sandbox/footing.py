@@ -1,7 +1,7 @@
 """Where a call begins and whose ids it has, where no mount shows a granted folder under another name and owner.
 
-Takes: the agent's folder, and what was granted of it.  Gives: a `Home`, or a refusal.  Never: root's ids, or one id for
-files of two owners.
+Takes: the agent's folder, and what was granted of it.  Gives: a `Footing`, or a refusal.  Never: root's ids, or one id
+for files of two owners.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _REMEDY = "give the agent's workspace to one user who is not root, by `chown -R`
 
 
 @dataclass(frozen=True, kw_only=True)
-class Home:
+class Footing:
     """The folder in which a call begins, and its owner's ids; None where the jail has its own, or the host's."""
 
     workspace: str = WORKSPACE
     ids: tuple[int, int] | None = None
 
 
-MOUNTED = Home()
+MOUNTED = Footing()
 
 
-def home_on_disk(workspace: str | None, granted: Sequence[Granted]) -> Home:
-    """The home of a call that has the folder itself; one without files has none."""
-    return MOUNTED if workspace is None else Home(workspace=os.path.realpath(workspace), ids=owner_of(granted))
+def footing_on_disk(workspace: str | None, granted: Sequence[Granted]) -> Footing:
+    """The footing of a call that has the folder itself; one without files has none."""
+    return MOUNTED if workspace is None else Footing(workspace=os.path.realpath(workspace), ids=owner_of(granted))
 
 
 def owner_of(granted: Sequence[Granted]) -> tuple[int, int] | None:
