@@ -64,9 +64,9 @@ def all_told(crowd: list[subprocess.Popen[str]], *words: str) -> list[str]:
     return sorted(map(said, crowd))
 
 
-async def begin(store: KeptStore, id_: str, **changes: str) -> None:
+async def begin(store: KeptStore, id_: str, *, session: str = "s-1") -> None:
     """A call that runs, for rows to be written by."""
-    one = call(id_, **changes)
+    one = call(id_, session=session)
     await store.start(one, warrant=allowed(one), durability="full", events=[noted("started")])
 
 

@@ -28,6 +28,9 @@ def may_repeat(job: Job, raw: RawOutput) -> bool:
     """Whether this attempt ended in a way that may pass, and another one cannot do harm twice."""
     if raw.fault is None or raw.fault.code not in PASSING:
         return False
+    # Also a tool that only reads may keep rows of its own, and would find them changed.
+    if raw.effects.storage is not None and raw.effects.storage["writes"] and not job.tool.tool.far_side_dedupes:
+        return False
     return repeatable(job.tool.tool) or left_nothing(job.grant, raw.effects)
 
 

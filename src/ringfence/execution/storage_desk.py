@@ -50,6 +50,7 @@ class CallDesk:
         self._spaces = {scope: namespace_of(job, scope) for scope in scopes_of(job)}
         self._label = Label(tool=job.tool.name, invocation_id=job.invocation_id)
         self._durable = job.tool.tool.consequential
+        self._purpose = job.purpose
         self._did = Counter[str]()
         self._refusals: list[dict[str, str]] = []
 
@@ -86,6 +87,9 @@ class CallDesk:
         return [] if row is None else [json.loads(row.value)]
 
     async def _written(self, question: Question, space: Namespace) -> Any:
+        if self._purpose != "call":
+            message = "whoever is asked how an earlier call ended reads its storage and changes nothing"
+            raise Unfit(message, code="not_available", weight="grave")
         self._require_fit(question)
         # Counted before it is tried: what fails midway may have been kept all the same.
         size = 0 if question.ask == "delete" else len(question.key.encode()) + len(question.value.encode())

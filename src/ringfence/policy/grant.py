@@ -51,7 +51,7 @@ def resolve_grant(tool: str, needs: Iterable[Capability], *, permits: Permits, e
 def only_asking(grant: Grant) -> Grant:
     """The same reach, with nothing left that could change anything: what a question about an earlier call is given.
 
-    Rows of storage can be written by whoever has them, and a revealed value needs a vote, so neither is there.
+    Rows of storage can be read; the desk that answers for them refuses the rest. A revealed value needs a vote.
     """
     left = tuple(each for need in grant.capabilities if (each := _without_writing(need)) is not None)
     network = any(capability.kind == "network" for capability in left)
@@ -62,8 +62,6 @@ def _without_writing(capability: Capability) -> Capability | None:
     match capability:
         case Files():
             return Files(read=(*_listed(capability.read), *_listed(capability.write)))
-        case Storage():
-            return None
         case Secrets():
             return None if capability.reveal else capability
         case _:

@@ -202,7 +202,7 @@ def test_the_same_reach_has_nothing_left_to_change_anything() -> None:
     )
     whole = resolve_grant("x", needs, permits=permits, egress=Egress.WRITE)
     asked = only_asking(whole)
-    assert [need.kind for need in asked.capabilities] == ["network", "secrets", "files"]
+    assert [need.kind for need in asked.capabilities] == ["network", "secrets", "storage", "files"]
     assert (asked.capabilities[-1], asked.way) == (Files(read=["in", "out"]), "inspected")
 
 

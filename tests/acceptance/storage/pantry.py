@@ -27,7 +27,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ringfence import Context, Network, Secrets, Storage, tool
+from ringfence import Context, Done, Network, NotDone, Retry, Secrets, Storage, tool
 from ringfence.errors import RingfenceError
 
 EVERY = [Storage("tool"), Storage("session"), Storage("agent")]
@@ -116,6 +116,28 @@ def breaks(ctx: Context, key: str) -> str:
     if key:
         ctx.storage.set(key, 1)
     raise RuntimeError("broken")
+
+
+@tool(safety="read", needs=[Storage("tool")], retry=Retry(3, backoff=0))
+def flaky(ctx: Context, step: int) -> int:
+    """Add to a number, and fail."""
+    ctx.storage.set("tries", ctx.storage.get("tries", 0) + step) if step else ctx.storage.get("tries")
+    raise RuntimeError("broken")
+
+
+def was_sent(ctx: Context, key: str) -> Done[str] | NotDone:
+    """Look for the note, and try to change it."""
+    try:
+        ctx.storage.delete(key)
+    except RingfenceError:
+        return Done(ctx.storage.get(key)) if ctx.storage.get(key) else NotDone()
+
+
+@tool(safety="write", idempotency="required", needs=[Storage("tool")], reconcile=was_sent)
+def sends(ctx: Context, text: str) -> str:
+    """Note what was sent, and break off."""
+    ctx.storage.set(ctx.idempotency_key, text)
+    raise RuntimeError("broken off")
 
 
 @tool(safety="write", idempotency="optional", needs=[Storage("tool")])

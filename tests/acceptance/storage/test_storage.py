@@ -23,7 +23,7 @@ async def pantry(tmp_path: Path) -> AsyncIterator[Pantry]:
 
 
 async def test_a_row_outlives_the_call_the_session_and_the_process(tmp_path: Path) -> None:
-    value = {"ü": [1, 2.5, None, True, "\x00 \u2028"], "deep": [[[[]]]]}
+    value: dict[str, object] = {"ü": [1, 2.5, None, True, "\x00 \u2028"], "deep": [[[[]]]]}
     async with opened(tmp_path) as pantry:
         assert await pantry.does(step("set", "k", value, scope="tool"), step("get", "k", scope="tool")) == [None, value]
         assert await pantry.does(step("get", "k", scope="tool")) == [value]
@@ -188,3 +188,24 @@ async def test_a_tool_that_declares_no_storage_has_none(pantry: Pantry) -> None:
     outcome = await pantry.call("bare", {})
     assert isinstance(outcome, Failed), outcome
     assert (outcome.code, "declares no `Storage` need" in outcome.message) == ("not_available", True)
+
+
+@pytest.mark.req("CON-9")
+@pytest.mark.parametrize(("step_", "attempts"), [(0, 3), (1, 1)])
+async def test_a_tool_that_reads_is_tried_again_unless_it_kept_something(
+    pantry: Pantry, step_: int, attempts: int
+) -> None:
+    outcome = await pantry.call("flaky", {"step": step_})
+    assert isinstance(outcome, Failed), outcome
+    assert len(outcome.effects.get("earlier", ())) == attempts - 1
+
+
+@pytest.mark.req("IDM-3")
+async def test_whoever_is_asked_about_a_call_in_doubt_reads_its_rows_and_changes_none(pantry: Pantry) -> None:
+    session = pantry.runtime.session(agent="ana")
+    first = await session.call("sends", {"text": "hello"}, idempotency_key="k")
+    assert isinstance(first, Failed), first
+    again = await session.call("sends", {"text": "hello"}, idempotency_key="k")
+    assert isinstance(again, Completed), again
+    assert again.output == "hello"
+    assert len(pantry.rows()) == 1
