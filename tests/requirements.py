@@ -103,7 +103,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _live("SBX-5", _SBX, "only listed binaries execute, known by the file and not by its name"),
     _live("SBX-6", _SBX, "what the jail enforces is measured on this machine and kept with the call", partly="the confined posture serves tools without needs alone"),
     _live("SBX-7", _SBX, "a tool with needs and no backend for them is refused by name"),
-    _live("SBX-8", _SBX, "the host measures what a call did and what it cost", partly="a count of the processes a call started, and prices"),
+    _live("SBX-8", _SBX, "the host measures what a call did and what it cost", partly="prices"),
     _live("SBX-9", _SBX, "ending a call in any way leaves no process, mount, group, socket or file", partly="shutdown under load"),
     _live("SBX-10", _SBX, "the calls of one turn run side by side within a bound that is fair to every agent", partly="fair queueing over a pool of jails"),
     _later("SBX-11", _SBX, "writes can be staged and applied only when the call completes", "planned for a later release"),
@@ -149,7 +149,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _live("OPS-6", _OWN, "`ringfence.testing` lets a project test its tools and policy without a store or people", partly="an in-memory store, a scripted approver and the pytest plugin"),
     _live("OPS-7", _OWN, "every error has a stable code, a reader and a remedy, and one page lists them all"),
     _live("OPS-8", _OWN, "an operator can stop an agent, a tool or everything within a second", partly="refusing tokens, which wait for the gateway"),
-    _later("OPS-9", _OWN, "a ready toolbox shows what good contracts look like", _NEEDS_JAIL),
+    _live("OPS-9", _OWN, "a ready toolbox shows what good contracts look like"),
     _live("SCL-1", _OWN, "any number of processes and machines share one database and run each call once"),
     _later("SCL-2", _OWN, "execution spreads over an existing job engine that one machine never needs", _NEEDS_POSTGRES),
 )  # fmt: skip

@@ -20,6 +20,8 @@ UNSAFE_CALLS = {
     "asyncio.create_subprocess_shell": "runs a shell",
 }
 # fmt: on
+# The only place where text becomes code: the tool whose purpose that is, and which no host process ever runs.
+ON_PURPOSE = {"src/ringfence/tools/python_code.py": ["exec", "eval"]}
 
 
 def unsafe(tree: ast.AST) -> Iterator[str]:
@@ -60,7 +62,7 @@ def _says_nothing(statement: ast.stmt) -> bool:
 
 @pytest.mark.req("HOUSE-7")
 def test_no_source_turns_text_into_code() -> None:
-    assert {module.name: found for module in modules() if (found := list(unsafe(module.tree)))} == {}
+    assert {module.name: found for module in modules() if (found := list(unsafe(module.tree)))} == ON_PURPOSE
 
 
 @pytest.mark.req("HOUSE-8")

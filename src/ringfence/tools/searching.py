@@ -173,9 +173,9 @@ def _mode(path: str) -> int:
 
 
 def _lines(file: IO[bytes]) -> Iterator[str]:
-    """Lines as text; of a longer one, only its beginning."""
+    """Lines as text, without their ends; of a longer one, only its beginning."""
     while line := file.readline(_MOST_LINE):
-        yield shown(line)
+        yield shown(line).rstrip("\r\n")
         while line and not line.endswith(b"\n"):
             line = file.readline(_MOST_LINE)
 
@@ -209,6 +209,5 @@ def _expression(pattern: str, case: str) -> Search:
 
 
 def _excerpt(line: str, *, at: int) -> str:
-    line = line.rstrip("\r\n")
     start = 0 if at < _MOST_SHOWN - _BEFORE else at - _BEFORE
     return line[start : start + _MOST_SHOWN]

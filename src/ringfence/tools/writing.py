@@ -62,8 +62,8 @@ def _opened(ctx: Context, path: str, *, mode: str) -> IO[bytes]:
     except FileExistsError:
         remedy = "use another path, or `mode` `replace` or `append`"
         raise wrong("path", f"`{path}` is there already", remedy=remedy) from None
-    except (IsADirectoryError, NotADirectoryError):
-        raise wrong("path", f"`{path}` is a folder, or leads through a file", remedy="name a file") from None
+    except IsADirectoryError:
+        raise wrong("path", f"`{path}` is a folder", remedy="name a file in it") from None
 
 
 def _open(ctx: Context, path: str, *, mode: str) -> IO[bytes]:
