@@ -21,10 +21,10 @@ from ringfence.sanitise.known import Scrubber
 
 MEBI = 1 << 20
 _COUNTS = (1, 20)
-# The goal is about the first, which is what a call pays; the second has none, and is the harder comparison.
+# The goal is about the first, which is the harder comparison; the second is what a call pays.
 _BASELINES = {
-    "clean": "clean that output as a call does, for programs and for a model",
     "clean once": "one `clean_output` of the same text",
+    "clean": "clean that output as a call does, for programs and for a model",
 }
 
 
@@ -40,8 +40,8 @@ def scrubbing() -> Iterator[Row]:
         sides.append(Local(name=f"scrub {count}", function=partial(scrubbed_output, raw, scrubber=scrubber)))
     rates = alternate(sides, slices=6, seconds=0.3)
     for count in _COUNTS:
-        yield _row(rates, count=count, beside="clean", goal=at_most(0.1))
-        yield _row(rates, count=count, beside="clean once", goal=None)
+        yield _row(rates, count=count, beside="clean once", goal=at_most(0.1))
+        yield _row(rates, count=count, beside="clean", goal=None)
 
 
 def _cleaned(text: str) -> None:

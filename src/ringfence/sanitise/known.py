@@ -11,9 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias, TypeGuard
 
+from ringfence.sanitise.prescan import Prescan, prescan
 from ringfence.sanitise.search import Search
 from ringfence.sanitise.spellings import PART, WIDEST, base64_spellings, parts_of, spellings
 
@@ -22,6 +24,9 @@ Hits: TypeAlias = Sequence[tuple[int, int, str]]
 _MEMORY = 256 << 20
 # No match is longer: a part is at most twice its usual length, and each byte has its widest spelling.
 LONGEST = 2 * PART * WIDEST
+# A text up to this length is searched at once; a longer one where something is suspicious.
+_SHORT = 16_384
+_MOST_PLACES = 64
 _BOTH = (spellings, base64_spellings)
 _SHARED_BEFORE = re.compile(rb"[A-Za-z0-9+/_-]\Z")
 _SHARED_AFTER = re.compile(rb"[A-Za-z0-9+/_-]?={0,2}")
@@ -121,6 +126,11 @@ def _finder(values: Sequence[tuple[str, str]]) -> Callable[[bytes], Hits]:
         return lambda raw: ()
     every = _compiled("|".join(_pattern(value, _BOTH) for _, value in values))
 
+    @cache
+    def ahead() -> Prescan | None:
+        """When the first long text comes: some runtimes never see one."""
+        return prescan((value for _, value in values), compiled=_compiled)
+
     patterns = list[tuple[str, bool, Search]]()
 
     def named(written: bytes) -> tuple[str, bool]:
@@ -133,11 +143,22 @@ def _finder(values: Sequence[tuple[str, str]]) -> Callable[[bytes], Hits]:
         return next((n, shared) for n, shared, one in patterns if next(one.finditer(written), None) is not None)
 
     def find(raw: bytes) -> Hits:
+        if len(raw) > _SHORT and (first := ahead()) and not _may_hold(raw, first.places(raw), search=every):
+            return ()
         return _widened(
             raw, [(hit.start(), hit.end(), *named(raw[hit.start() : hit.end()])) for hit in every.finditer(raw)]
         )
 
     return find
+
+
+def _may_hold(raw: bytes, places: Iterator[int], *, search: Search) -> bool:
+    """Whether a search of all of it is worth while: a value stands at one of the places, or they are too many to look."""
+    for looked, at in enumerate(places):
+        near = raw[max(at - LONGEST, 0) : at + LONGEST]
+        if looked == _MOST_PLACES or next(search.finditer(near), None) is not None:
+            return True
+    return False
 
 
 def _widened(raw: bytes, found: Sequence[tuple[int, int, str, bool]]) -> Hits:

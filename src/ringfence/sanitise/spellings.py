@@ -17,6 +17,7 @@ _WORDED = {"\n": r"\\{1,4}n", "\r": r"\\{1,4}r", "\t": r"\\{1,4}t"}
 # Where a long line of Base64 is broken, as it is or within JSON.
 _BREAK = r"(?:\r?\n|\\r\\n|\\n)?"
 _BASE64_PAIRS = {"+": "[+-]", "/": r"(?:\\?/|_)", "=": "="}
+_ONE_BYTE = {"+": "[+-]", "/": "[/_]"}
 # The widest spelling of one byte: `\\\\u00e9`, or a percent sign that was itself escaped.
 WIDEST = 16
 
@@ -32,6 +33,12 @@ def base64_spellings(part: str) -> Iterator[str]:
     """In Base64, at each of the three places where it can begin; its first and last letters are shared with others."""
     for before in range(3):
         yield _BREAK.join(map(_base64_letter, _base64(part.encode(), before=before)))
+
+
+def base64_letters(part: str) -> Iterator[str]:
+    """The same on one line, each letter a pattern of one byte."""
+    for before in range(3):
+        yield "".join(_ONE_BYTE.get(letter, letter) for letter in _base64(part.encode(), before=before))
 
 
 def spellings(part: str) -> Iterator[str]:

@@ -129,3 +129,51 @@ def test_a_scrubber_shows_nothing_of_what_it_knows() -> None:
     assert PLAIN not in repr(scrubber) + repr(scrubber.hits) + repr(scrubber.stream())
     with pytest.raises(TypeError):
         vars(scrubber)
+
+
+TOKEN = "gR7_kd-Zq0PxW~v3.Tn81yLmBc5Hs2Ja9fUeQo4iK6rXw"
+PROSE = "the quick brown fox said 100 times that 2 x 3 is 6; see page 42 \n"
+AROUND: dict[str, bytes] = {
+    "few backslashes": (PROSE * 400).encode(),
+    "many backslashes": json.dumps('"so", he said\n' * 1_500).encode(),
+    "numbers": b"1000300 0041 0x41 100041 " * 900,
+}
+LONG_SPELLINGS: dict[str, Callable[[str], str]] = {
+    **SPELLINGS,
+    "hex by twos": lambda v: v.encode().hex(" ", 2),
+    "hex by fours": lambda v: v.encode().hex(" ", 4),
+    "Markdown": lambda v: v.replace("_", "\\_"),
+    "every mark with a backslash": lambda v: "".join(c if c.isalnum() else f"\\{c}" for c in v),
+    "one letter as a JSON code": lambda v: f"{v[:9]}\\u{ord(v[9]):04x}{v[10:]}",
+    "one letter as a long code": lambda v: f"{v[:9]}\\U{ord(v[9]):08x}{v[10:]}",
+    "one letter as a byte code": lambda v: f"{v[:9]}\\x{ord(v[9]):02x}{v[10:]}",
+    "one letter as a URL code": lambda v: f"{v[:9]}%{ord(v[9]):02X}{v[10:]}",
+    "one letter as an HTML code": lambda v: f"{v[:9]}&#{ord(v[9])};{v[10:]}",
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("spelling", LONG_SPELLINGS)
+@pytest.mark.parametrize("value", [TOKEN, LONG[:300]], ids=["token", "long"])
+def test_in_a_long_text_a_value_is_found_wherever_it_begins(value: str, spelling: str, around: str) -> None:
+    written = LONG_SPELLINGS[spelling](value).encode()
+    text = AROUND[around]
+    scrubber = knowing(value)
+    assert scrubber.names_in(text) == frozenset()
+    for shift in range(0, 40, 3):
+        at = len(text) // 2 + shift
+        whole = text[:at] + b" " + written + b" " + text[at:]
+        assert scrubber.scrubbed_bytes(whole) == (
+            text[: at - 12] + scrubber.scrubbed_bytes(text[at - 12 : at] + b" " + written + b" ") + text[at:]
+        )
+        assert b"[REDACTED:K]" in scrubber.scrubbed_bytes(whole)
+
+
+@given(st.binary(max_size=3_000), st.text("abcXYZ019-_./+ é", min_size=40, max_size=60), st.integers(0, 30_000))
+def test_in_a_long_text_the_same_is_found_as_piece_by_piece(noise: bytes, value: str, at: int) -> None:
+    scrubber = Scrubber([("K", value), ("T", TOKEN)])
+    filler = (noise or b".") * (30_000 // max(len(noise), 1) + 1)
+    whole = filler[:at] + json.dumps(value).encode() + filler[at:] + base64.b64encode(TOKEN.encode())
+    stream = scrubber.stream()
+    pieces = [stream.feed(whole[cut : cut + 9_000]) for cut in range(0, len(whole), 9_000)]
+    assert scrubber.scrubbed_bytes(whole) == b"".join(pieces) + stream.end()
