@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.architecture import (
+    removals_asked,
     removals_channels,
     removals_confined,
     removals_database,
@@ -20,6 +21,7 @@ from tests.architecture import (
     removals_power,
     removals_reading,
     removals_secrets,
+    removals_storage,
     removals_text,
 )
 
@@ -325,11 +327,13 @@ _TABLES = (
     removals_pins.ROWS,
     removals_jail.ROWS,
     removals_network.ROWS,
+    removals_asked.ROWS,
     removals_floor.ROWS,
     removals_files.ROWS,
     removals_text.ROWS,
     removals_reading.ROWS,
     removals_secrets.ROWS,
+    removals_storage.ROWS,
 )
 
 REMOVALS = _SPINE_GUARDS + tuple(

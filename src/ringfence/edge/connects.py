@@ -157,7 +157,7 @@ def join(theirs: socket.socket) -> socket.socket:
     with socket.create_server((_HERE, 0), backlog=_BACKLOG) as listener:
         listener.setblocking(False)
         port = listener.getsockname()[1]
-        _connect(theirs, (_HERE if theirs.family == socket.AF_INET else f"::ffff:{_HERE}", port))
+        aim(theirs, (_HERE if theirs.family == socket.AF_INET else f"::ffff:{_HERE}", port))
         expected = theirs.getsockname()[1]
         # Anybody on this machine could have found the listener in this moment; only the tool's own socket is taken.
         for _ in range(_BACKLOG):
@@ -169,7 +169,7 @@ def join(theirs: socket.socket) -> socket.socket:
     raise OSError(errno.ECONNREFUSED, "others were faster")
 
 
-def _connect(theirs: socket.socket, place: Dialled) -> None:
+def aim(theirs: socket.socket, place: Dialled) -> None:
     """Without waiting, whatever the tool set: its mode is the open file's, and is put back."""
     mode = os.get_blocking(theirs.fileno())
     os.set_blocking(theirs.fileno(), False)

@@ -37,7 +37,7 @@ def run_confined(who: Who, landlock: int, program: Path, *arguments: str) -> Any
 def what_each_row_came_to(request: pytest.FixtureRequest, cluster: Cluster) -> dict[str, Any]:
     who, landlock = request.param
     with port_to(cluster.folder / ".s.PGSQL.5432") as port:
-        told: dict[str, Any] = run_confined(who, landlock, PROGRAM, str(port))
+        told: dict[str, Any] = run_confined(who, landlock, PROGRAM, "libraries", str(port))
         return told
 
 
@@ -49,3 +49,18 @@ def test_a_library_reaches_the_listed_host_and_the_other_hears_nothing(told: dic
 def test_a_letter_arrives_whole(told: dict[str, Any]) -> None:
     (letter,) = told["letters"]
     assert letter.endswith("\r\n\r\nhello\r\n.\r\n")
+
+
+@pytest.mark.req("NET-4")
+@pytest.mark.parametrize(("who", "landlock"), MACHINES)
+def test_what_is_not_granted_is_refused_in_a_real_jail(who: Who, landlock: int) -> None:
+    assert run_confined(who, landlock, PROGRAM, "attempts") == {
+        "calls": ["Operation not permitted"],
+        "early": ["ENOSYS", "ECONNREFUSED"],
+        "closed": ["ConnectionRefusedError"],
+        "stay": "Operation not permitted",
+        "asked": [],
+        "dialled": [],
+        "heard": 0,
+        "answering": "the tool's module cannot be imported: RuntimeError: the kernel says ['EPERM', 'EPERM']",
+    }

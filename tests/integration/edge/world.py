@@ -62,7 +62,11 @@ class World:
             if far is not None:
                 made = socket.socket()
                 made.setblocking(False)
-                await asyncio.get_running_loop().sock_connect(made, ("127.0.0.1", far.port))
+                try:
+                    await asyncio.get_running_loop().sock_connect(made, ("127.0.0.1", far.port))
+                except BaseException:
+                    made.close()
+                    raise
                 return made
         raise Closed(f"nothing is at {list(addresses)} port {port}", code="tool_error")
 
