@@ -31,7 +31,7 @@ UNREACHABLE = (
 ATTEMPTS = (
     "write what is read", "add to what is read", "write the workspace", "permit", "link", "hard link", "pipe", "device",
     "cut what is read", "cut by name", "cut while opening", "move out", "move between", "rename what is read",
-    "re-date", "climb", "list the workspace", "another agent's", "move in",
+    "re-date", "copy", "copy with times", "climb", "list the workspace", "another agent's", "move in",
 )  # fmt: skip
 
 

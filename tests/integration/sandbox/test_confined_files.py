@@ -45,7 +45,8 @@ def attempts_at(landlock: int) -> dict[str, str]:
         **dict.fromkeys(("write what is read", "add to what is read", "write the workspace", "link"), _CLOSED),
         **dict.fromkeys(("cut what is read", "move out", "move in", "rename what is read", "climb"), _CLOSED),
         **dict.fromkeys(("list the workspace", "another agent's"), _CLOSED),
-        **dict.fromkeys(("permit", "re-date", "pipe", "device"), _NO_CALL),
+        **dict.fromkeys(("permit", "re-date", "pipe", "device", "copy with times"), _NO_CALL),
+        "copy": "done",
         **dict.fromkeys(("cut by name", "cut while opening"), by_name),
         "hard link": _ACROSS,
         "move between": "done" if landlock >= REFER_SINCE else _ACROSS,
@@ -75,7 +76,7 @@ def test_granted_files_are_read_and_written_and_nothing_else_is(who: Who, landlo
         "too_large": "File too large",
         "replaced": ["another", "ana knowledge"],
         "untouched": "ana knowledge",
-        "left": ["inner", "moved", "two"] if moved else ["inner", "two"],
+        "left": ["copy", "inner", "moved", "two"] if moved else ["copy", "inner", "two"],
     }
 
 

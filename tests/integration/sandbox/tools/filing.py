@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -93,6 +94,8 @@ def attempt(what: str) -> str:
         "move between": lambda: os.rename("outbox/inner/a", "outbox/moved"),
         "rename what is read": lambda: os.rename("knowledge/a", "knowledge/b"),
         "re-date": lambda: os.utime("knowledge/a", (0, 0)),
+        "copy": lambda: shutil.copyfile("knowledge/a", "outbox/copy"),
+        "copy with times": lambda: shutil.copy2("knowledge/a", "outbox/copy"),
         "climb": lambda: os.open("knowledge/../private/a", os.O_RDONLY),
         "list the workspace": lambda: os.listdir("."),
         "another agent's": lambda: os.open("../ben/knowledge/a", os.O_RDONLY),
