@@ -101,7 +101,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _live("SBX-3", _SBX, "the grant becomes namespaces, Landlock, a syscall allowlist and limits, so that the undeclared is out of reach"),
     _live("SBX-4", _SBX, "no path trick leaves the granted root, and some paths can never be granted"),
     _live("SBX-5", _SBX, "only listed binaries execute, known by the file and not by its name"),
-    _live("SBX-6", _SBX, "what the jail enforces is measured on this machine and kept with the call", partly="the confined posture serves tools without needs alone"),
+    _live("SBX-6", _SBX, "what the jail enforces is measured on this machine and kept with the call", partly="the confined posture serves no tool with processes"),
     _live("SBX-7", _SBX, "a tool with needs and no backend for them is refused by name"),
     _live("SBX-8", _SBX, "the host measures what a call did and what it cost", partly="prices"),
     _live("SBX-9", _SBX, "ending a call in any way leaves no process, mount, group, socket or file", partly="shutdown under load"),
