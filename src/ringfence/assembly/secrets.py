@@ -37,15 +37,22 @@ _SOURCES: Mapping[SecretKind, Callable[[str, SecretPlace], SecretSource]] = {
 
 
 def secret_sources(config: Config) -> dict[str, SecretSource]:
-    """Every configured source, not yet asked."""
-    return {name: _SOURCES[place.kind](name, place) for name, place in config.secrets.items()}
+    """Every configured source, not yet asked; a credential of accounts has the sources of those."""
+    return {
+        name: _SOURCES[place.kind](name, place) for name, place in config.secrets.items() if place.kind != "account"
+    }
+
+
+def account_secrets(config: Config) -> dict[str, str]:
+    """The secrets that are the credential of whatever account a call acts with, each with its channel."""
+    return {name: place.at for name, place in config.secrets.items() if place.kind == "account"}
 
 
 async def open_strongbox(config: Config) -> Strongbox:
     """The secrets of this config; one whose source has no value now is asked again when a call needs it."""
     if not config.secrets:
         return Strongbox()
-    strongbox = Strongbox(secret_sources(config), key=version_key(config))
+    strongbox = Strongbox(secret_sources(config), by_account=account_secrets(config), key=version_key(config))
     unfit = {name: why for name, why in (await strongbox.load()).items() if isinstance(why, str)}
     if unfit:
         raise ConfigInvalid(

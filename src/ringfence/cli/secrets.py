@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 import click
 
 from ringfence.assembly import Config
-from ringfence.assembly.secrets import secret_sources, version_key
+from ringfence.assembly.secrets import account_secrets, secret_sources, version_key
 from ringfence.cli.ending import COMPLETED, PROBLEMS
 from ringfence.cli.opening import chosen_config
 from ringfence.cli.options import config_option, json_option
@@ -40,6 +40,10 @@ def list_secrets(as_json: bool) -> int:
     rows = [
         {"name": name, "source": source.kind, "where": source.where, "agents": _users(config, name)}
         for name, source in sorted(secret_sources(config).items())
+    ]
+    rows += [
+        {"name": name, "source": "account", "where": channel, "agents": _users(config, name)}
+        for name, channel in sorted(account_secrets(config).items())
     ]
     if as_json:
         emit_json({"secrets": rows})

@@ -10,6 +10,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
+from ringfence.agents.accounts import Account
 from ringfence.contract.capabilities import Secrets
 from ringfence.contract.hosts import HostPattern
 from ringfence.execution.secrets import SecretValue
@@ -53,18 +54,19 @@ class Placements:
         return {placement.name: placement.version for placement in self.each}
 
 
-async def placements_for(grant: Grant, *, strongbox: Strongbox) -> Placements | None:
-    """Fresh placeholders for every granted secret; nothing for a call without any."""
+async def placements_for(grant: Grant, *, strongbox: Strongbox, account: Account | None = None) -> Placements | None:
+    """Fresh placeholders for every granted secret of the account that the call acts with; nothing without any."""
     needs = [need for need in grant.capabilities if isinstance(need, Secrets)]
     if not needs:
         return None
-    held = await strongbox.current({name: None for need in needs for name in need.names})
+    behind = {name: strongbox.behind(name, account=account) for need in needs for name in need.names}
+    held = await strongbox.current(dict.fromkeys(behind.values()))
     placed = tuple(
         Placement(
             name=name,
             placeholder=strongbox.marker + secrets.token_hex(16),
-            value=held[name].value,
-            version=held[name].version,
+            value=held[behind[name]].value,
+            version=held[behind[name]].version,
             hosts=need.hosts or (),
             header=need.at.partition(":")[2].lower(),
             reveal=need.reveal,

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from ringfence.agents.accounts import Account
 from ringfence.execution.secrets import SecretSource, SecretUnavailable, SecretValue
 from ringfence.sanitise.known import NOTHING_KNOWN, Scrubber
 
@@ -35,10 +36,12 @@ class Strongbox:
         self,
         sources: Mapping[str, SecretSource] | None = None,
         *,
+        by_account: Mapping[str, str] | None = None,
         key: bytes = b"",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sources = dict(sources or {})
+        self._by_account = dict(by_account or {})
         self._key = key
         self._clock = clock
         self._held: dict[str, Held] = {}
@@ -67,8 +70,18 @@ class Strongbox:
 
     @property
     def readable(self) -> frozenset[str]:
-        """The names whose source has given a value."""
-        return frozenset(self._held)
+        """The names whose source has given a value, and those that stand for another."""
+        return frozenset(self._held) | frozenset(self._by_account)
+
+    def behind(self, name: str, *, account: Account | None) -> str:
+        """The secret that a tool means by this name: itself, or the credential of the account that the call acts with."""
+        channel = self._by_account.get(name)
+        if channel is None:
+            return name
+        if account is None or account.channel != channel or account.credential is None:
+            message = f"the secret `{name}` is the credential of an account on `{channel}`, and the call acts with none"
+            raise SecretUnavailable(message, remedy=f"bind the agent to an instance of `{channel}` with a `credential`")
+        return account.credential
 
     async def current(self, names: Iterable[str]) -> dict[str, Held]:
         """These secrets as they are now; `not_available` where one is not to be had."""

@@ -126,7 +126,7 @@ class Pipeline:
     async def _guard(self, case: Case) -> Job:
         job = case.job(limits=self._parts.rulings.limits)
         guard(job, sandbox=self._parts.sandbox)
-        case.placements = await placements_for(case.grant, strongbox=self._parts.strongbox)
+        case.placements = await placements_for(case.grant, strongbox=self._parts.strongbox, account=job.account)
         return replace(job, placements=case.placements)
 
     async def _start(self, case: Case, warrant: Warrant) -> None:

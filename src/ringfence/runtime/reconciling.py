@@ -90,7 +90,7 @@ async def _job(parts: Parts, question: Question) -> Job:
         purpose="reconcile",
     )
     guard(job, sandbox=parts.sandbox)
-    return replace(job, placements=await placements_for(job.grant, strongbox=parts.strongbox))
+    return replace(job, placements=await placements_for(job.grant, strongbox=parts.strongbox, account=job.account))
 
 
 async def _asked(parts: Parts, job: Job) -> Reply:

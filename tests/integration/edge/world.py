@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
@@ -148,9 +149,13 @@ class TestAuthority:
         )
         if names:
             builder = builder.add_extension(
-                x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False
+                x509.SubjectAlternativeName([_named(name) for name in names]), critical=False
             )
         return builder.sign(self._key, hashes.SHA256())
+
+
+def _named(host: str) -> x509.GeneralName:
+    return x509.IPAddress(ip_address(host)) if host.replace(".", "").isdigit() else x509.DNSName(host)
 
 
 def http_server(body: bytes = b"hello", *, headers: bytes = b"", status: bytes = b"200 OK") -> Callable[[Far], Serve]:

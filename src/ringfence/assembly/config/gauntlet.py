@@ -26,9 +26,10 @@ def run_gauntlet(values: Values, *, report: Report) -> None:
     for path, account in accounts.values():
         _check_account(path, account, values=values, report=report)
     _check_own_credentials(accounts, report=report)
+    _check_by_account(values, accounts=accounts, report=report)
     for name, agent in usable(section(values, "agents")):
         _check_bindings(name, agent, values=values, report=report)
-        _check_secrets(name, agent, accounts=accounts, report=report)
+        _check_secrets(name, agent, values=values, accounts=accounts, report=report)
         _check_recipients(("agents", name), agent, report=report)
         _check_name(
             agent.get("profile"), kind="profiles", values=values, path=("agents", name, "profile"), report=report
@@ -64,6 +65,22 @@ def _check_own_credentials(accounts: Mapping[str, tuple[KeyPath, Any]], *, repor
             report.error((*path, "credential"), message, remedy="give each account a credential of its own")
 
 
+def _check_by_account(values: Values, *, accounts: Mapping[str, tuple[KeyPath, Any]], report: Report) -> None:
+    """A secret that is the credential of accounts: their channel exists, and none of them signs in with it."""
+    for name, secret in usable(section(values, "secrets")):
+        channel = secret.get("account")
+        if channel is None:
+            continue
+        if channel not in section(values, "accounts"):
+            known = list(section(values, "accounts"))
+            message = f"there is no channel `{shown(channel)}` under `accounts`"
+            report.error(("secrets", name, "account"), message, remedy=did_you_mean(channel, known=known))
+        for path, account in accounts.values():
+            if account.get("credential") == name:
+                message = f"`{name}` is itself the credential of an account, whichever acts"
+                report.error((*path, "credential"), message, remedy="name a secret that has a value of its own")
+
+
 def _check_bindings(name: str, agent: Values, *, values: Values, report: Report) -> None:
     first: dict[str, int] = {}
     for at, binding in usable(section(agent, "bindings")):
@@ -97,13 +114,21 @@ def _check_allowed(agent: str, binding: str, keys: Values, *, values: Values, pa
         report.error(path, message, remedy=f"add it to `accounts.{keys['channel']}.{keys['instance']}.agents`")
 
 
-def _check_secrets(name: str, agent: Values, *, accounts: Mapping[str, tuple[KeyPath, Any]], report: Report) -> None:
+def _check_secrets(
+    name: str, agent: Values, *, values: Values, accounts: Mapping[str, tuple[KeyPath, Any]], report: Report
+) -> None:
     own = {_binding_name(binding) for _, binding in usable(section(agent, "bindings"))}
     holders = {account.get("credential"): holder for holder, (_, account) in accounts.items()}
+    channels = {binding.get("channel") for _, binding in usable(section(agent, "bindings"))}
+    by_account = {each: secret.get("account") for each, secret in usable(section(values, "secrets"))}
     for at, secret in usable(section(section(agent, "secrets"), "allow")):
         holder = holders.get(secret)
         if holder is not None and holder not in own:
             message = f"`{secret}` signs in as `{holder}`, and the agent has no such binding"
+            report.error(("agents", name, "secrets", "allow", at), message, remedy="leave it out, or bind the agent")
+        channel = by_account.get(secret)
+        if channel is not None and channel not in channels:
+            message = f"`{secret}` is the credential of an account on `{channel}`, and the agent has no binding there"
             report.error(("agents", name, "secrets", "allow", at), message, remedy="leave it out, or bind the agent")
 
 

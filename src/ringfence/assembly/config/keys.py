@@ -203,6 +203,7 @@ SECRET = Record(least=1, most=1, keys={
     "keyring": Key(shape=texts.PLACE, means="the service in this login's keyring; the entry is the secret's name"),
     "aws": Key(shape=AWS_SECRET, means="a secret in AWS Secrets Manager"),
     "vault": Key(shape=VAULT_SECRET, means="a secret in HashiCorp Vault; not tested against a real one"),
+    "account": Key(shape=texts.CHANNEL, means="a channel: the credential of the account that a call acts with there"),
 })  # fmt: skip
 
 LIMITS = Record(keys={

@@ -22,7 +22,7 @@ from ringfence.policy.profiles import Profiles
 from ringfence.policy.rules import Rule
 from ringfence.registry.pins import CodeChange
 
-SecretKind: TypeAlias = Literal["env", "file", "directory", "command", "keyring", "aws", "vault"]
+SecretKind: TypeAlias = Literal["env", "file", "directory", "command", "keyring", "aws", "vault", "account"]
 
 
 @dataclass(frozen=True, kw_only=True)
