@@ -41,6 +41,7 @@ CODES: dict[str, Code] = {
     "binding_required": Code(_OPERATOR, "the agent has bindings and the session names none", "open the session with one of the agent's bindings"),
     "policy_denied": Code(_OPERATOR, "the policy denies this call", "`ringfence explain` lists every reason; change the rule that denies, or do not make the call"),
     "rate_limited": Code(_MODEL, "the agent made too many calls of this tool", "wait for the time given, then call again"),
+    "spend_cap_reached": Code(_OPERATOR, "the agent has spent what it may in this time", "wait until older spending is out of the time, or raise the cap under `spend_caps`; `ringfence status` shows what is left"),
     "recipient_not_allowed": Code(_OPERATOR, "the recipient is not on the agent's outbound allowlist", "list the recipient under `outbound_allowlist` for its channel"),
     "frozen": Code(_OPERATOR, "calls are frozen by an operator", "`ringfence unfreeze` when the incident is over"),
     # who must approve

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ringfence.agents.rates import Rate, Rates
+from ringfence.agents.spending import SpendCap
 from ringfence.contract.capabilities import Files, Network, Processes, Secrets
 
 # Recipients by channel, as patterns; a channel without patterns, or not in it, has no recipients.
@@ -30,6 +31,7 @@ class Binding:
     processes: Processes | None = None
     outbound: Outbound | None = None
     rates: Rates = field(default_factory=dict[str, Rate])
+    spend_caps: tuple[SpendCap, ...] = ()
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ringfence.agents.bindings import Binding, Outbound
 from ringfence.agents.rates import Rate, Rates
+from ringfence.agents.spending import SpendCap
 from ringfence.contract.capabilities import Capability, Files, Network, Processes, Secrets, Storage
 
 _OWN_STORAGE = (Storage("tool"), Storage("session"), Storage("agent"))
@@ -50,6 +51,7 @@ class Agent:
     outbound: Outbound = field(default_factory=dict[str, tuple[str, ...]])
     profile: str | None = None
     rates: Rates = field(default_factory=dict[str, Rate])
+    spend_caps: tuple[SpendCap, ...] = ()
     bindings: tuple[Binding, ...] = ()
 
 

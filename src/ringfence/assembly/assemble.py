@@ -137,6 +137,7 @@ def _rulings(config: Config) -> Rulings:
             id_: rule.digest for id_, rule in zip(config.rule_ids, config.rules, strict=True) if id_ is not None
         },
         retention=config.audit.retention,
+        prices=config.prices,
     )
 
 

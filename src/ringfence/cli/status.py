@@ -5,6 +5,8 @@ Takes: an agent, or none for all.  Gives: its effective tools, freezes and grant
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ringfence.cli.ending import COMPLETED
@@ -63,3 +65,10 @@ def show_status(status: AgentStatus) -> None:
         show_freezes(status.freezes)
     if status.grants:
         show_grants(status.grants)
+    if status.caps:
+        headings = ("cap on", "binding", "most", "per", "taken", "left")
+        table(headings, [_cap_row(each.document()) for each in status.caps])
+
+
+def _cap_row(cap: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(cap[key] or "" for key in ("tools", "binding", "most", "per", "taken", "left"))

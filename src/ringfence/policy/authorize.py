@@ -18,6 +18,8 @@ Never: stops at the first finding, and never lets an error while deciding be any
 |              | DENY for what is not in its `allow`, if it has one   | POL-3: an allowlist is strict                  |
 |              | APPROVE for what is in its `requires_approval`       | POL-3: the operator wrote it                   |
 |              | DENY for a profile that does not exist               | absence refuses                                |
+| spend cap    | DENY for an amount that no cap can count             | POL-2: negative, missing, of another unit      |
+|              | DENY for more than the cap in one call               | POL-2: it could never start                    |
 | rules        | whatever each rule that holds decides                | POL-2: the operator wrote it                   |
 | an error     | DENY                                                 | law 2                                          |
 """
@@ -33,6 +35,7 @@ from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.proposal import Proposal
 from ringfence.policy.recipients import unlisted
 from ringfence.policy.rules import RuleBook, Subject
+from ringfence.policy.spending import beyond
 from ringfence.registry.pins import Trust
 
 _CLASS_FLOORS = {
@@ -78,6 +81,7 @@ def _floors(proposal: Proposal) -> Iterator[Reason]:
 def _narrowed(proposal: Proposal, profiles: Profiles) -> Iterator[Reason]:
     yield from unlisted(proposal)
     yield from profiles.reasons(proposal.agent.profile, proposal.tool.name)
+    yield from beyond(proposal)
 
 
 def _route(proposal: Proposal) -> Iterator[Reason]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ringfence.agents.bindings import Outbound
 from ringfence.agents.profile import Agent
+from ringfence.agents.spending import SpendCap
 from ringfence.contract.call import ToolCall
 from ringfence.policy.grant import Grant
 from ringfence.registry.registry import RegisteredTool
@@ -26,3 +27,4 @@ class Proposal:
     grant: Grant
     account: str | None = None
     outbound: tuple[Outbound, ...] = ()
+    caps: tuple[SpendCap, ...] = ()

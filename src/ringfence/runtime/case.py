@@ -28,6 +28,7 @@ from ringfence.execution.sandbox import Job, RawOutput
 from ringfence.policy.decision import Verdict
 from ringfence.policy.grant import NOTHING, Grant
 from ringfence.policy.proposal import Proposal
+from ringfence.policy.spending import Spend, caps_of
 from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.invocation import Invocation, Recorded
 from ringfence.runtime.request import CallRequest
@@ -61,6 +62,7 @@ class Case:
     key: str | None = None
     withheld: tuple[str, ...] = ()
     placements: Placements | None = None
+    spends: tuple[Spend, ...] = ()
 
     def parsed(self, call: ToolCall) -> None:
         """Keep what the model asked for, with anything hidden in it noticed."""
@@ -80,6 +82,7 @@ class Case:
             grant=self.grant,
             account=self.account,
             outbound=self.known_acting.outbound,
+            caps=tuple(cap for _, cap in caps_of(self.known_acting)),
         )
 
     @property

@@ -14,6 +14,7 @@ from ringfence.runtime.parts import Parts
 from ringfence.runtime.pipeline import Pipeline
 from ringfence.runtime.recording import as_refusal
 from ringfence.runtime.request import CallRequest
+from ringfence.runtime.spending import hold_to_caps
 from ringfence.runtime.standing import answer, require_thawed
 
 
@@ -48,6 +49,7 @@ async def explained(pipeline: Pipeline, request: CallRequest, *, parts: Parts) -
         case = pipeline.explain(request)
         await require_thawed(parts, agent=case.agent.name, tool=case.known_tool.name)
         await answer(parts, case)
+        await hold_to_caps(parts, case)
     except Misuse:
         raise
     except Exception as error:  # an error while deciding is a denial, whatever it was

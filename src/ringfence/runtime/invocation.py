@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
+from ringfence.agents.spending import SpendCap
 from ringfence.approvals.inbox import Approval
 from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent
 from ringfence.contract.values import read_canonical
 from ringfence.policy.quotas import Draw
+from ringfence.policy.spending import Spend
 
 # For how long the result of a call is told again under its key.
 KEY_LIFETIME = timedelta(hours=24)
@@ -67,14 +69,19 @@ class Invocation:
     proposed_at: datetime
 
 
+# What a call came to, in billionths, where it took from caps; `nothing` where it never ran.
+Spent: TypeAlias = int | Literal["nothing"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """How a started call ended."""
+    """How a started call ended; without a word in `spent`, what it took stays taken."""
 
     status: Literal[Status.COMPLETED, Status.FAILED, Status.IN_DOUBT]
     code: str | None
     outcome: dict[str, Any]
     cost_estimate: str | None = None
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,10 +155,12 @@ class Journal(Protocol):
         events: Sequence[AuditEvent],
         key_for: timedelta | None = KEY_LIFETIME,
         draws: Sequence[Draw] = (),
+        spends: Sequence[Spend] = (),
     ) -> None:
         """proposed or queued → running, consuming the warrant; `full` means on disk before this returns.
 
-        The key is reserved and every token drawn in the same transaction; what is not to be had is a refusal.
+        The key is reserved, every token drawn and every cap taken from in the same transaction; what is not to be had
+        is a refusal.
 
         Whoever is cancelled while it waits here is told so once the move is made or undone, never in between.
         """
@@ -183,6 +192,10 @@ class Journal(Protocol):
         role: Literal["operator", "application"] = "operator",
     ) -> None:
         """in doubt → completed or failed, by an operator's word or, as the application, by that of the tool itself."""
+        ...
+
+    async def spent(self, caps: Sequence[tuple[str, SpendCap]], *, agent: str) -> tuple[int, ...]:
+        """What is taken from each cap now, in billionths; each with the binding that it is of."""
         ...
 
     async def reserved(self, *, agent: str, tool: str, key: str) -> Reserved | None:

@@ -21,6 +21,7 @@ from ringfence.audit.trail import Trail
 from ringfence.contract.limits import Limits
 from ringfence.contract.requirements import Requirement
 from ringfence.errors import Misuse
+from ringfence.execution.cost import NO_PRICES, Prices
 from ringfence.execution.sandbox import Sandbox
 from ringfence.execution.storage import KeyValue
 from ringfence.execution.strongbox import Strongbox
@@ -69,6 +70,7 @@ class Rulings:
     retention: timedelta | None = None
     accounts: Accounts = NO_ACCOUNTS
     profiles: Profiles = NO_PROFILES
+    prices: Prices = NO_PRICES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ from ringfence.runtime.noticing import refused_on_the_way, withheld_from
 from ringfence.runtime.once import is_keyed
 from ringfence.runtime.outcome import Completed, Failed, Outcome, Refused, finding_document
 from ringfence.runtime.parts import Parts
+from ringfence.runtime.spending import bill_for, given_back, priced, spends_of
 from ringfence.runtime.standing import used_grants
 from ringfence.sanitise import Finding, Severity, clean_for_model, clean_output, visible
 
@@ -57,6 +58,7 @@ def _traced(error: BaseException) -> str:
 
 async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
     """The call is running, on record, and for a consequential one on disk, before the jail hears of it."""
+    case.spends = spends_of(parts, case)
     started = case.started(warrant, sandbox=parts.sandbox.name, at=parts.now())
     before = [] if case.resumed else [case.proposed(), case.decided()]
     before += used_grants(case, at=parts.now())
@@ -68,6 +70,7 @@ async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
             events=[*before, started],
             key_for=KEY_LIFETIME if is_keyed(case) else None,
             draws=draws_for(case.known_acting, tool=case.known_tool.name),
+            spends=case.spends,
         )
     except CallRefused as lost:
         if case.resumed is None or lost.code in ("frozen", "tool_not_found"):
@@ -81,7 +84,7 @@ async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
 
 async def _record_unstarted(parts: Parts, case: Case, cancelled: asyncio.CancelledError) -> None:
     try:
-        await _write_failure(parts, case, cancelled, doubt="none")
+        await _write_failure(parts, case, cancelled, doubt="none", ran="no")
     except Exception:
         _log.exception("the cancellation of call %s could not be recorded", case.id)
 
@@ -147,10 +150,11 @@ async def record_completed(parts: Parts, case: Case, clean: Cleansed) -> Outcome
         output=clean.output,
         text=clean.text,
         findings=clean.findings,
-        effects=clean.raw.effects.document(),
+        effects=priced(parts, clean.raw.effects),
     )
     try:
-        ending = Ending(status=Status.COMPLETED, code=None, outcome=completed.as_dict())
+        bill = bill_for(parts, case, clean.raw)
+        ending = Ending(status=Status.COMPLETED, code=None, outcome=completed.as_dict(), **bill)
         await parts.store.finish(
             case.id, ending=ending, durability=_durability(case), events=_completed_events(parts, case, clean)
         )
@@ -168,7 +172,7 @@ def _completed_events(parts: Parts, case: Case, clean: Cleansed) -> list[AuditEv
         "clean": spelled.decode(),
         "raw": parts.seal.sealed(clean.raw.document(), about=case.id),
         "findings": [finding_document(finding) for finding in clean.findings],
-        "effects": clean.raw.effects.document(),
+        "effects": priced(parts, clean.raw.effects),
         "evidence": clean.raw.evidence,
     }
     noticed = (*_noticed(case, clean.findings, at=at), *refused_on_the_way(case, clean.raw, at=at))
@@ -208,14 +212,22 @@ def _doubt(case: Case, failure: BaseException) -> Literal["some", "none"]:
     return "none" if sure else "some"
 
 
-async def _write_failure(parts: Parts, case: Case, failure: BaseException, *, doubt: Literal["some", "none"]) -> Failed:
+async def _write_failure(
+    parts: Parts,
+    case: Case,
+    failure: BaseException,
+    *,
+    doubt: Literal["some", "none"],
+    ran: Literal["yes", "no"] = "yes",
+) -> Failed:
     code, message = _explained(failure)
     raw = failure.raw if isinstance(failure, Unanswered) else None
-    failed = _failed(case, code=code, message=message, effects=raw.effects.document() if raw else {})
+    failed = _failed(case, code=code, message=message, effects=priced(parts, raw.effects) if raw else {})
     sealed = parts.seal.sealed(raw.document(), about=case.id) if raw else None
     at = parts.now()
     status: Literal[Status.IN_DOUBT, Status.FAILED] = Status.IN_DOUBT if doubt == "some" else Status.FAILED
-    ending = Ending(status=status, code=code, outcome=failed.as_dict())
+    bill = bill_for(parts, case, raw) if ran == "yes" else given_back(case)
+    ending = Ending(status=status, code=code, outcome=failed.as_dict(), **bill)
     found = clean_for_model(message, limit=_MESSAGE_BYTES).findings
     told = case.failed(code=code, message=failed.message, raw=raw, sealed=sealed, at=at)
     events = [told, *_noticed(case, found, at=at), *refused_on_the_way(case, raw, at=at)]

@@ -17,6 +17,7 @@ from ringfence.policy.decision import decision_for
 from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.freezing import Freeze
 from ringfence.runtime.parts import Parts
+from ringfence.runtime.spending import CapStanding, cap_standings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class AgentStatus:
     errors: tuple[CapabilityValidationError, ...]
     freezes: tuple[Freeze, ...]
     grants: tuple[StandingGrant, ...]
+    caps: tuple[CapStanding, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -46,6 +48,7 @@ class AgentStatus:
             "errors": [vars(error) for error in self.errors],
             "freezes": [freeze.document() for freeze in self.freezes],
             "grants": [grant.document() for grant in self.grants],
+            "spend_caps": [cap.document() for cap in self.caps],
         }
 
 
@@ -65,6 +68,7 @@ async def agent_status(view: ToolView, *, parts: Parts) -> AgentStatus:
         errors=view.errors,
         freezes=tuple(each for each in frozen if each.scope.agent in (None, name) and each.scope.tool in (None, *seen)),
         grants=tuple(each for each in granted if each.bounds.agent == name and each.state(now) == "open"),
+        caps=await cap_standings(parts, view.acting),
     )
 
 

@@ -25,6 +25,7 @@ _RULES: dict[str, type[RingfenceError]] = {
     "approval_expired": CallRefused,
     "frozen": CallRefused,
     "rate_limited": CallRefused,
+    "spend_cap_reached": CallRefused,
     "tool_not_found": CallRefused,
     "vote_refused": VoteRefused,
     "definition_changed": DeclarationRefused,

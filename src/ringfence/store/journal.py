@@ -16,7 +16,9 @@ from ringfence.audit.chain import spell
 from ringfence.audit.events import AuditEvent
 from ringfence.errors import CallRefused, Misuse
 from ringfence.policy.quotas import Draw
+from ringfence.policy.spending import Spend
 from ringfence.runtime.invocation import KEY_LIFETIME, MOVES, Ending, Invocation, Recorded, Reserved, Status
+from ringfence.store import spending
 from ringfence.store.engine import Durability, Engine, Transaction
 from ringfence.store.quotas import draw_refusal, require_tokens
 from ringfence.store.rows import approval_row, invocation_row, recorded_from, stamp
@@ -61,6 +63,7 @@ class KeptJournal:
         events: Sequence[AuditEvent],
         key_for: timedelta | None = KEY_LIFETIME,
         draws: Sequence[Draw] = (),
+        spends: Sequence[Spend] = (),
     ) -> None:
         if warrant.invocation_id != invocation.id:
             raise CallRefused("the warrant is for another call", code="approval_void")
@@ -72,6 +75,7 @@ class KeptJournal:
         def work(transaction: Transaction) -> None:
             require_tokens(transaction, draws, session=invocation.session, now=now)
             _propose_or_continue(transaction, invocation, to=Status.RUNNING)
+            spending.reserve(transaction, spends, invocation_id=invocation.id, now=now)
             for grant in warrant.grants:
                 transaction.run("use_grant", grant, warrant.invocation_id, at)
             # The uses beside it say that an allowed call rests on standing grants.
@@ -170,6 +174,8 @@ def end(transaction: Transaction, invocation_id: str, ending: Ending, *, at: str
     row = (invocation_id, ending.status.value, ending.code, outcome, ending.cost_estimate, at)
     if transaction.run("finish", *row).rowcount != 1:
         raise Misuse(f"there is no call `{invocation_id}`")
+    if ending.spent is not None:
+        spending.settle(transaction, ending.spent, invocation_id=invocation_id, at=at)
     transaction.record(events)
 
 

@@ -20,6 +20,7 @@ from ringfence.store.inbox import KeptInbox
 from ringfence.store.journal import KeptJournal
 from ringfence.store.pins import KeptPins
 from ringfence.store.sessions import KeptSessions
+from ringfence.store.spending import KeptSpending
 from ringfence.store.standing import KeptGrants
 from ringfence.store.storage import KeptStorage
 from ringfence.store.trail import KeptTrail
@@ -50,6 +51,7 @@ class KeptStore:
         self.calls = journal.calls
         self.recorded = journal.recorded
         self.latest_like = journal.latest_like
+        self.spent = KeptSpending(engine, now=now).spent
         workers = KeptWorkers(engine, now=now, worker=self.worker)
         self.enlist = workers.enlist
         self.end_lost = workers.end_lost

@@ -6,11 +6,13 @@ Takes: values that passed every check.  Gives: a `Config`.  Never: reports anyth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
 from ringfence.agents.profile import Agent, Permits
+from ringfence.agents.spending import read_cap
 from ringfence.approvals.people import Electorate, Person
 from ringfence.assembly.config.channels import (
     build_accounts,
@@ -30,6 +32,7 @@ from ringfence.assembly.config.store_urls import without_password
 from ringfence.assembly.config.texts import read_because, read_duration, read_retention
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.limits import Limits
+from ringfence.execution.cost import Prices
 from ringfence.execution.storage import StorageQuota
 from ringfence.policy.decision import Decision
 from ringfence.policy.rules import Example, Rule, compile_rule
@@ -61,6 +64,7 @@ def build(values: Values, *, root: Path, file: Path | None, report: Report) -> C
         secrets=MappingProxyType({name: _secret(secret, root=root) for name, secret in values["secrets"].items()}),
         sandbox=_sandbox(values["sandbox"]),
         storage=_storage(values["storage"]),
+        prices=Prices(**{name: Decimal(str(price)) for name, price in values["cost"].items()}),
         store_url=values["store"]["url"],
         store_file=store_file(values, root=root),
         audit=AuditFiles(
@@ -93,6 +97,7 @@ def _agent(name: str, values: Values, *, root: Path) -> Agent:
         workspace=str(workspace(name, values, root=root)),
         outbound=outbound(agent["outbound_allowlist"]),
         rates=rates(agent["tool_rate_limits"]),
+        spend_caps=tuple(map(read_cap, agent["spend_caps"])),
         profile=agent.get("profile"),
         bindings=tuple(map(build_binding, agent["bindings"])),
     )

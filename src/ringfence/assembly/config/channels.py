@@ -12,6 +12,7 @@ from typing import Any
 from ringfence.agents.accounts import Account, Accounts
 from ringfence.agents.bindings import Binding, Outbound
 from ringfence.agents.rates import Rates
+from ringfence.agents.spending import read_cap
 from ringfence.assembly.config.texts import read_limit
 from ringfence.contract.capabilities import Files, Network, Processes, Secrets
 from ringfence.contract.patterns import GlobSet
@@ -62,6 +63,7 @@ def build_binding(binding: Values) -> Binding:
         processes=processes(binding["processes"]) if "processes" in binding else None,
         outbound=outbound(binding["outbound_allowlist"]) if "outbound_allowlist" in binding else None,
         rates=rates(binding["tool_rate_limits"]),
+        spend_caps=tuple(map(read_cap, binding["spend_caps"])),
     )
 
 

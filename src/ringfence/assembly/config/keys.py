@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ringfence.agents.spending import PERIODS
 from ringfence.assembly.config import texts
 from ringfence.assembly.config.shape import Key, Listing, Named, Number, Open, Record, Shape, Text, Word
 from ringfence.contract.bounds import SAFE_INTEGER
@@ -55,6 +56,10 @@ def _seconds(default: int, means: str) -> Key:
     return Key(shape=Number(least=0.001, most=_MOST, fraction=True), means=means, default=default)
 
 
+def _price(means: str) -> Key:
+    return Key(shape=Number(least=0, most=1_000_000, fraction=True), means=means, default=0)
+
+
 def _condition(argument: str, operators: Any) -> None:
     compile_conditions({argument: operators})
 
@@ -101,6 +106,14 @@ OUTBOUND = Named(name=texts.CHANNEL, value=Listing(item=texts.RECIPIENT), check=
 
 RATES = Named(name=texts.TOOL_GLOB, value=texts.RATE)
 
+SPEND_CAP = Record(keys={
+    "tools": _needed(texts.TOOL_GLOB, "tools that the cap concerns"),
+    "most": _needed(Number(least=0, most=9_000_000_000, fraction=True), "the most that their calls may spend"),
+    "per": _needed(Word(choices=tuple(PERIODS)), "in any such time; a month is 30 days"),
+    "amount": Key(shape=texts.ARGUMENT, means="the argument that says how much a call spends; left out: what it costs"),
+    "unit": _section(Named(name=texts.ARGUMENT, value=texts.ANY_TEXT), "arguments that must say just this, like `EUR`"),
+})  # fmt: skip
+
 BINDING = Record(keys={
     "channel": _needed(texts.CHANNEL, "the kind of channel"),
     "instance": _needed(texts.INSTANCE, "which one of its kind; with the channel, an account under `accounts`"),
@@ -111,6 +124,7 @@ BINDING = Record(keys={
     "processes": _narrows(BINARIES, "binaries that stay startable here; left out: all of the agent's"),
     "outbound_allowlist": _narrows(OUTBOUND, "recipients that stay allowed here; left out: all of the agent's"),
     "tool_rate_limits": _section(RATES, "how often tools may be called here, beside the agent's own limits"),
+    "spend_caps": _records(SPEND_CAP, "how much may be spent here, beside the agent's own caps"),
 })  # fmt: skip
 
 AGENT = Record(keys={
@@ -123,6 +137,7 @@ AGENT = Record(keys={
     "processes": _section(BINARIES, "what the agent's tools may start"),
     "outbound_allowlist": _section(OUTBOUND, "whom its tools may write to, by channel; no list is nobody"),
     "tool_rate_limits": _section(RATES, "how often tools may be called, by name or pattern; every match counts"),
+    "spend_caps": _records(SPEND_CAP, "how much may be spent; every cap that matches counts"),
     "profile": Key(shape=texts.NAME, means="a profile under `profiles` that tightens what the agent may call"),
     "bindings": _records(BINDING, "channels the agent acts on; each narrows, and none is wider than the agent"),
 })  # fmt: skip
@@ -229,10 +244,18 @@ SANDBOX = Record(keys={
 })  # fmt: skip
 
 STORAGE = Record(keys={
-    "value_kb": Key(shape=Number(least=1, most=1024), means="how long one value may be, as JSON", default=256),
+    "value_kb": Key(shape=Number(least=1, most=1024), means="how long one value may be, as JSON; at most 1024", default=256),
     "rows": _whole(10_000, "how many rows a tool, a session or an agent may keep in its own scope"),
     "scope_kb": _whole(16_384, "how much all of these may come to, keys and values"),
     "agent_kb": _whole(262_144, "how much an agent may keep in all scopes together"),
+})  # fmt: skip
+
+COST = Record(keys={
+    "call": _price("what a call costs by itself"),
+    "cpu_second": _price("what a second of processor time costs"),
+    "wall_second": _price("what a second of a call costs, whatever it does"),
+    "gib_out": _price("what a GiB sent through the edge costs"),
+    "gib_in": _price("what a GiB received through the edge costs"),
 })  # fmt: skip
 
 STORE = Record(keys={
@@ -260,6 +283,7 @@ FILE = Record(keys={
     "secrets": _section(Named(name=texts.SECRET_NAME, value=SECRET), "where each secret's value is found"),
     "sandbox": _section(SANDBOX, "what runs the tools; left out: nothing runs"),
     "storage": _section(STORAGE, "how much tools may keep with `ctx.storage`"),
+    "cost": _section(COST, "prices, in one unit of your own, by which a call's cost is estimated"),
     "store": _section(STORE, "where state is kept"),
     "audit": _section(AUDIT, "how the trail is guarded"),
 })  # fmt: skip

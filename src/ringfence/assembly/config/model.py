@@ -17,6 +17,7 @@ from ringfence.agents.profile import Agent
 from ringfence.approvals.people import Electorate
 from ringfence.assembly.config.problems import KeyPath, Places, Problem
 from ringfence.contract.limits import Limits
+from ringfence.execution.cost import Prices
 from ringfence.execution.storage import StorageQuota
 from ringfence.policy.profiles import Profiles
 from ringfence.policy.rules import Rule
@@ -90,6 +91,7 @@ class Config:
     secrets: Mapping[str, SecretPlace]
     sandbox: SandboxChoice
     storage: StorageQuota
+    prices: Prices
     store_url: str
     store_file: Path
     audit: AuditFiles

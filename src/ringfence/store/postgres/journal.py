@@ -14,6 +14,7 @@ from ringfence.audit.chain import spell
 from ringfence.audit.events import AuditEvent
 from ringfence.errors import Misuse
 from ringfence.policy.quotas import Draw
+from ringfence.policy.spending import Spend
 from ringfence.runtime.invocation import KEY_LIFETIME, Ending, Invocation
 from ringfence.store.engine import Durability
 from ringfence.store.journal import KeptJournal
@@ -39,8 +40,9 @@ class PostgresJournal(KeptJournal):
         events: Sequence[AuditEvent],
         key_for: timedelta | None = KEY_LIFETIME,
         draws: Sequence[Draw] = (),
+        spends: Sequence[Spend] = (),
     ) -> None:
-        plain = warrant.basis == "allowed" and not warrant.grants and not draws
+        plain = warrant.basis == "allowed" and not (warrant.grants or draws or spends)
         now = self._now()
         if plain and events and warrant.invocation_id == invocation.id:
             until = None if key_for is None else stamp(now + key_for)
@@ -49,13 +51,19 @@ class PostgresJournal(KeptJournal):
             if await self._server.move("start_new_call", *facts, events=events):
                 return
         await super().start(
-            invocation, warrant=warrant, durability=durability, events=events, key_for=key_for, draws=draws
+            invocation,
+            warrant=warrant,
+            durability=durability,
+            events=events,
+            key_for=key_for,
+            draws=draws,
+            spends=spends,
         )
 
     async def finish(
         self, invocation_id: str, *, ending: Ending, durability: Durability, events: Sequence[AuditEvent]
     ) -> None:
-        if not events:
+        if not events or ending.spent is not None:
             await super().finish(invocation_id, ending=ending, durability=durability, events=events)
             return
         said = (ending.status.value, ending.code, spell(ending.outcome), ending.cost_estimate, stamp(self._now()))

@@ -20,6 +20,8 @@ GRANT UPDATE (status, code, resolved_at) ON approvals TO ringfence_application;
 GRANT INSERT ON workers, buckets, rests TO ringfence_application;
 GRANT UPDATE (alive_until, gone_at) ON workers TO ringfence_application;
 GRANT UPDATE (tokens, at) ON buckets TO ringfence_application;
+GRANT INSERT ON spendings TO ringfence_application;
+GRANT UPDATE (amount, settled_at) ON spendings TO ringfence_application;
 GRANT UPDATE (tokens, at, rests_until) ON rests TO ringfence_application;
 
 -- What was found at start: contracts and first sights. Who vouches for a contract is an operator.
