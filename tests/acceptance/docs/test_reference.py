@@ -31,6 +31,7 @@ def rooms() -> set[str]:
     ("heading", "module"),
     [
         ("## For tool authors: `ringfence`", "ringfence"),
+        ("## Ready tools: `ringfence.tools`", "ringfence.tools"),
         ("## For embedders: `ringfence.assembly`", "ringfence.assembly"),
         ("## For embedders: `ringfence.runtime`", "ringfence.runtime"),
         ("## For tests: `ringfence.testing`", "ringfence.testing"),
