@@ -118,7 +118,7 @@ SCOPES = ("tool", "session", "agent")
 
 @pytest.fixture
 async def pantry(tmp_path: Path) -> AsyncIterator[Pantry]:
-    async with opened(tmp_path, tools=TOOLS) as pantry:
+    async with opened(tmp_path, code=TOOLS) as pantry:
         yield pantry
 
 

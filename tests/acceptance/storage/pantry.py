@@ -235,9 +235,9 @@ def settings(folder: Path, **changes: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def opened(
-    folder: Path, *, tools: str = TOOLS, now: Callable[[], datetime] = utc_now, **changes: Any
+    folder: Path, *, code: str = TOOLS, now: Callable[[], datetime] = utc_now, **changes: Any
 ) -> AsyncGenerator[Pantry]:
-    (folder / "pantry_tools.py").write_text(tools)
+    (folder / "pantry_tools.py").write_text(code)
     (folder / "desk.key").touch(mode=0o600)
     (folder / "desk.key").write_text(VALUE + "\n")
     async with open_runtime(settings(folder, **changes), accept_as="bob", now=now) as runtime:

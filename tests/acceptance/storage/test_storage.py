@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ringfence.assembly.assemble import utc_now
-from ringfence.runtime import Completed, Failed
+from ringfence.runtime import Completed, Failed, Refused
 from tests.acceptance.storage.pantry import KEPT, Pantry, opened, step
 
 pytestmark = pytest.mark.req("STO-1", "CON-12")
@@ -65,8 +66,9 @@ async def test_a_row_is_gone_when_its_time_is_over_and_swept_from_the_store(tmp_
         assert await pantry.does(step("get", "k"), step("list"), tool="lone") == [1, ["good", "k"]]
         late = timedelta(seconds=61)
         assert await pantry.does(step("get", "k"), step("list"), tool="lone") == [None, ["good"]]
-        while pantry.rows() != ["good"]:
-            await pantry.does(step("get", "good"), tool="lone")
+        async with asyncio.timeout(20):
+            while pantry.rows() != ["good"]:
+                await pantry.does(step("get", "good"), tool="lone")
 
 
 async def test_a_swap_holds_where_get_would_give_what_is_expected(pantry: Pantry) -> None:
@@ -209,3 +211,31 @@ async def test_whoever_is_asked_about_a_call_in_doubt_reads_its_rows_and_changes
     assert isinstance(again, Completed), again
     assert again.output == "hello"
     assert len(pantry.rows()) == 1
+
+
+PROGRAM = """---
+kind: tool
+schema_version: 1
+name: keeper
+version: 1
+safety_class: read
+permission_level: none
+entrypoint: run
+needs: {storage: [tool]}
+input_schema: {type: object, properties: {}, additionalProperties: false}
+output_schema: {type: object, properties: {}, additionalProperties: false}
+---
+A program that would keep rows.
+"""
+
+
+@pytest.mark.req("SBX-7")
+async def test_a_program_that_is_a_tool_is_refused_storage_before_it_starts(tmp_path: Path) -> None:
+    place = tmp_path / "keeper"
+    place.mkdir()
+    (place / "TOOL.md").write_text(PROGRAM)
+    (place / "run").write_text("#!/bin/sh\necho '{}'\n")
+    async with opened(tmp_path, tools={"folders": [str(place)]}) as pantry:
+        outcome = await pantry.call("keeper", {})
+        assert isinstance(outcome, Refused), outcome
+        assert (outcome.code, "a program has no `ctx`" in outcome.message) == ("not_available", True)
