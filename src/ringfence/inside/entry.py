@@ -58,8 +58,11 @@ def _as_file(arguments: bytes) -> int:
 
 
 def _environment(job: Mapping[str, Any], layout: Layout) -> dict[str, str]:
+    """Secrets come first: a name of the jail's own is not the program's to give to one."""
     call = {f"RINGFENCE_{name.upper()}": str(job[name]) for name in ("agent", "session", "idempotency_key")}
-    return {**dict(layout.environment), **call}
+    given: Mapping[str, Mapping[str, str]] = job.get("secrets") or {}
+    secrets = {name: each.get("revealed", each["placeholder"]) for name, each in given.items()}
+    return {**secrets, **dict(layout.environment), **call}
 
 
 def _become(entry: Entry, *, stdin: int, stdout: int, environment: Mapping[str, str]) -> NoReturn:
