@@ -20,6 +20,7 @@ from ringfence.kernel.closures import closures
 from ringfence.kernel.probe import Finding, KernelOffer, probe
 from ringfence.kernel.remedies import System, causes_of, remedies_for
 from ringfence.kernel.trials import Posture
+from ringfence.sandbox.enforceable import HOLDINGS
 
 _CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
 _FAMILIES: dict[str, System] = {"ubuntu": "ubuntu", "debian": "debian", "fedora": "fedora", "rhel": "fedora"}
@@ -74,6 +75,9 @@ def _document(offer: KernelOffer, *, system: System) -> dict[str, Any]:
         "closed_otherwise": [
             {"right": row.right, "since": row.since, "by": row.closed_by} for row in closures(offer.landlock_version)
         ],
+        "needs": [
+            {"need": row.need, "state": row.state, "why": row.why} for row in HOLDINGS if offer.posture == "confined"
+        ],
     }
 
 
@@ -106,6 +110,9 @@ def _draw(offer: KernelOffer, *, system: System) -> None:
     if offer.landlock_version and older:
         heading(f"Landlock {offer.landlock_version} lacks rights; without namespaces they are closed so")
         facts([(row.right, row.closed_by) for row in older])
+    if offer.posture == "confined":
+        heading("what becomes here of each need")
+        facts([(f"{row.need} {row.state}", row.why) for row in HOLDINGS])
     heading(platform.system(), platform.release(), platform.machine(), f"Landlock {offer.landlock_version}")
     _, word, text = _ENDS[offer.posture]
     decided(word, text)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ringfence.kernel.trials import TRIALS
+from ringfence.sandbox.enforceable import HOLDINGS
 from tests.acceptance.cli.typed import ENVIRONMENT, PROGRAM, typed
 
 LAUNCHER = Path(__file__).parents[2] / "attack" / "launcher.py"
@@ -46,6 +47,8 @@ def test_doctor_says_which_posture_is_left_and_how_to_get_the_other(
     missing = {each["name"]: each["remedies"] for each in told["findings"] if not each["works"] and each["needed"]}
     assert missing
     assert all("any" in remedies for remedies in missing.values())
+    needs = {each["need"]: each["state"] for each in told["needs"]}
+    assert needs == ({row.need: row.state for row in HOLDINGS} if posture == "confined" else {})
 
 
 def test_doctor_for_people_says_whether_tools_can_be_jailed(tmp_path: Path) -> None:
