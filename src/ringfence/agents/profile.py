@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ringfence.agents.bindings import Binding, Outbound
 from ringfence.agents.rates import Rate, Rates
 from ringfence.agents.spending import SpendCap
-from ringfence.contract.capabilities import Capability, Files, Network, Processes, Secrets, Storage
+from ringfence.contract.capabilities import Capability, Files, FromAgent, Network, Processes, Secrets, Storage
 
 _OWN_STORAGE = (Storage("tool"), Storage("session"), Storage("agent"))
 
@@ -99,6 +99,9 @@ def _misfit(need: Capability, permits: Permits, whose: str) -> str | None:
 
 
 def _files_gap(need: Files, permitted: Files, key: str) -> str | None:
+    for verb, asked, listed in (("read", need.read, permitted.read), ("write", need.write, permitted.write)):
+        if isinstance(asked, FromAgent) and not listed:
+            return f"paths to {verb} are the agent's to list, and {key} lists none to {verb}"
     left = need.intersect(permitted)
     if permitted.covers(need) and bool(left.read) >= bool(need.read) and bool(left.write) >= bool(need.write):
         return None

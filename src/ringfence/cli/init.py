@@ -20,7 +20,7 @@ _ABOUT = {
     ".gitignore": "keeps state out of version control",
     "state/": "for your eyes only: calls, approvals, trail, signing key",
 }
-_TOOLS = {SMALL: "six example tools", FULL: "four tools of a help desk"}
+_TOOLS = {SMALL: "six example tools", FULL: "four tools of a help desk, beside the ready ones"}
 _FIRST = (
     "ringfence doctor                     what this machine can enforce",
     "ringfence check --accept --as bob    read the tools in a jail and accept them",

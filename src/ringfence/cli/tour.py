@@ -24,6 +24,17 @@ from ringfence.cli.project import CONFIG, Project, make_project, template, write
 from ringfence.cli.status import show_status
 from ringfence.runtime import Completed, Refused, Runtime, Session, Waiting
 
+_WRITTEN_BY_A_MODEL = """
+import socket, statistics
+
+print("the median is", statistics.median([3, 1, 2]))
+try:
+    socket.create_connection(("192.0.2.1", 443), timeout=1)
+    came = "reached the internet"
+except OSError as refused:
+    came = f"no way out: {refused.strerror}"
+came
+"""
 _LARGE_REFUND = {"order": "A-1001", "amount_cents": 60_000}
 
 
@@ -56,12 +67,12 @@ def _scratch_project(folder: Path) -> Project:
     project = make_project(folder)
     write_new(folder / "hostile.py", template("hostile.py"))
     config = folder / CONFIG
-    config.write_text(config.read_text().replace("modules: [tools]", "modules: [tools, hostile]"))
+    config.write_text(config.read_text().replace("modules: [tools]", "modules: [tools, hostile, ringfence.tools]"))
     return project
 
 
 async def _trail(runtime: Runtime, *, key: str) -> bool:
-    heading("7. All of it is on record, chained and signed (ringfence audit verify)")
+    heading("8. All of it is on record, chained and signed (ringfence audit verify)")
     report = await runtime.audit.verify(key=key)
     show_report(report, key=key)
     return report.ok and report.checkpoints > 0
@@ -76,7 +87,7 @@ class Visit:
 
     @property
     def stations(self) -> tuple[Callable[[], Awaitable[bool]], ...]:
-        return (self.views, self.decision, self.hidden, self.jailed, self.hostile, self.approval)
+        return (self.views, self.decision, self.hidden, self.jailed, self.hostile, self.written, self.approval)
 
     async def views(self) -> bool:
         heading("1. Each agent sees its own tools; the rest does not exist for it (ringfence status)")
@@ -116,8 +127,19 @@ class Visit:
         table(("it tried to", "and was"), [(each["tried"], each["got"]) for each in outcome.output])
         return all(each["got"].startswith("refused") for each in outcome.output)
 
+    async def written(self) -> bool:
+        heading("6. Code that a model wrote runs as well, for there it reaches nothing either (run_python)")
+        session = self._session("ops")
+        outcome = await session.call("run_python", {"code": _WRITTEN_BY_A_MODEL})
+        if not isinstance(outcome, Completed):
+            show_outcome(outcome, as_json=False)
+            return False
+        say("  " + str(outcome.output["stdout"]).strip().replace("\n", "\n  "))
+        say(f"  its last line: {outcome.output['value']}")
+        return outcome.output["error"] is None and "reached" not in outcome.output["value"]
+
     async def approval(self) -> bool:
-        heading("6. Money waits for people: the call is kept, two approvers vote, then it runs once")
+        heading("7. Money waits for people: the call is kept, two approvers vote, then it runs once")
         session = self._session("ana")
         asked = await session.call("refund", _LARGE_REFUND)
         show_outcome(asked, as_json=False)

@@ -82,14 +82,15 @@ def desk(tmp_path: Path) -> Shop:
     assert typed("init", "desk", "--template", "desk", cwd=tmp_path).code == 0
     made = Shop(folder=tmp_path / "desk")
     came = made.typed("check", "--accept", "--as", "bob", "--json")
-    assert came.document == {"errors": [], "warnings": [], "tools": 4, "agents": 2, "accepted_by": "bob"}
+    assert came.document == {"errors": [], "warnings": [], "tools": 10, "agents": 2, "accepted_by": "bob"}
+    (made.folder / "work/night/handbook").mkdir()
     return made
 
 
 ENDS = {
     "check": [0],
     "status": [0, 0],
-    "call": [0, 3, 4, 0],
+    "call": [0, 0, 0, 3, 4, 0],
     "approvals": [0],
     "grants": [0],
     "freeze": [0],
@@ -97,7 +98,7 @@ ENDS = {
 }
 
 
-@pytest.mark.req("VIEW-3", "POL-3", "POL-5", "APR-8", "OPS-8")
+@pytest.mark.req("VIEW-3", "POL-3", "POL-5", "APR-8", "OPS-8", "OPS-9")
 def test_the_readme_of_the_fuller_project_can_be_typed_from_top_to_bottom(desk: Shop) -> None:
     lines = (desk.folder / "README.md").read_text().splitlines()
     typing = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("    ringfence ")]
@@ -119,9 +120,10 @@ def test_the_fuller_project_narrows_by_binding_and_gives_each_agent_a_folder(des
     def seen(*words: str) -> list[str]:
         return [tool["name"] for tool in desk.json("status", *words)["tools"]]
 
-    assert seen("ana", "--binding", "email:support") == ["draft_reply", "find_order", "queue_mail", "refund"]
+    mails = ["draft_reply", "find_order", "queue_mail", "refund", "run_python"]
+    assert seen("ana", "--binding", "email:support") == mails
     assert seen("ana", "--binding", "web:shop") == ["draft_reply", "find_order"]
-    assert seen("night") == ["find_order"]
+    assert seen("night") == ["find_order", "read_file", "search_files"]
     assert {path.name: mode(path) for path in (desk.folder / "work").iterdir()} == {"ana": 0o700, "night": 0o700}
     assert desk.typed("call", "ana", "find_order", '{"order": "A-1001"}').code == 4
     assert "work/" in (desk.folder / ".gitignore").read_text().splitlines()

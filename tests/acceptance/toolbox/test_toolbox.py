@@ -221,6 +221,7 @@ async def test_an_agent_that_lists_nothing_has_python_and_nothing_else(tmp_path:
         assert [tool.name for tool in desk.runtime.session(agent="ana", user="ulla").view] == ["run_python"]
         hidden = {each.tool: each.message for each in status.hidden}
     assert "binaries are the agent's to list, and the agent's `processes.allow` lists none" in hidden["run_command"]
+    assert hidden["write_file"] == "paths to write are the agent's to list, and the agent's `files` lists none to write"
     assert hidden["fetch_url"] == "hosts are the agent's to list, and the agent's `network.allow` lists none"
 
 
