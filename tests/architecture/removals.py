@@ -12,6 +12,7 @@ from tests.architecture import (
     removals_asked,
     removals_channels,
     removals_confined,
+    removals_confined_files,
     removals_database,
     removals_files,
     removals_floor,
@@ -322,6 +323,7 @@ _SPINE_GUARDS: tuple[Removal, ...] = (
 _TABLES = (
     removals_channels.ROWS,
     removals_confined.ROWS,
+    removals_confined_files.ROWS,
     removals_database.ROWS,
     removals_power.ROWS,
     removals_pins.ROWS,

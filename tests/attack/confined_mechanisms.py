@@ -12,6 +12,10 @@ _CONFINED = "tests/integration/sandbox/test_confined.py::test_"
 _RUN = f"{_CONFINED}tools_run_confined_where_there_are_no_namespaces"
 _USER, _ROOT, _OLD = f"{_RUN}[7-user]", f"{_RUN}[7-root]", f"{_RUN}[1-user]"
 _HOST_ENDS = f"{_CONFINED}a_host_that_is_killed_takes_every_confined_process_with_it[user]"
+_OF_FILES = "tests/integration/sandbox/test_confined_files.py::test_"
+_FILES = f"{_OF_FILES}granted_files_are_read_and_written_and_nothing_else_is[7-user]"
+_FILES_OF_ROOT = f"{_OF_FILES}granted_files_are_read_and_written_and_nothing_else_is[7-root]"
+_REFUSED = f"{_OF_FILES}root_serves_no_files_of_root_of_two_owners_or_that_their_owner_has_no_way_to"
 _WARDEN_ENDS = f"{_CONFINED}a_warden_that_is_killed_takes_its_zygote_with_it_and_the_host_the_rest[user]"
 
 
@@ -36,6 +40,13 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-6", "kernel/allowlist_confined.py", "        *WITHOUT_PIDS,\n", "", _USER),
     _wall("SBX-6", "kernel/allowlist_confined.py", "        *(WITHOUT_TRUNCATE if version < TRUNCATE_SINCE else ()),\n", "", _OLD),
     _wall("SBX-6", "kernel/allowlist_confined.py", "        *(WITHOUT_SCOPE if version < SIGNAL_SINCE else ()),\n", "", _OLD),
+    _wall("SBX-4", "inside/confined.py", '"read": landlock.READ,', '"read": landlock.WRITE,', _FILES),
+    _wall("SBX-4", "inside/confined.py", '"write": landlock.WRITE}', '"write": landlock.EVERYTHING_BUT_EXECUTE}', _FILES),
+    _wall("SBX-3", "inside/confined.py", "    resource.setrlimit(resource.RLIMIT_FSIZE, (layout.bounds.scratch_bytes,) * 2)\n", "", _FILES),
+    _wall("SBX-4", "inside/confined.py", "    os.chdir(layout.start)\n", "", _FILES),
+    _wall("SBX-6", "inside/confined.py", "        if not os.access(path, os.X_OK):\n", "        if False:\n", _REFUSED),
+    _wall("SBX-3", "sandbox/pool.py", "blueprint.layout.ids or self._identities.lend()", "self._identities.lend()", _FILES_OF_ROOT),
+    _wall("SBX-4", "sandbox/local.py", "if on_disk else MOUNTED\n", "if not on_disk else MOUNTED\n", _FILES),
     _wall("SBX-9", "sandbox/walls.py", "        warden.ask_to_end()\n", "        warden.kill()\n", _USER),
     _wall("SBX-3", "sandbox/watch.py", '        exchange.stop("pids_limit", f"the tool had more than {most} threads")\n', "        return\n", _USER),
 )  # fmt: skip

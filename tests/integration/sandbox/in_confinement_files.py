@@ -77,6 +77,7 @@ async def calls(folder: Path) -> dict[str, Any]:
         "listed": await yard.output("list_granted"),
         "ben": await yard.output("read_note", {"path": "knowledge/a"}, agent="ben"),
         "too_large": json.loads((await yard.run("fill", {"path": "outbox/two"}, limits=Limits(disk_mb=1))).reply),
+        "during import": await yard.output("largest_during_import"),
         "replaced": await replaced(yard, ana),
         "untouched": (ana / "knowledge" / "a").read_text(),
     }  # fmt: skip

@@ -74,6 +74,7 @@ def test_granted_files_are_read_and_written_and_nothing_else_is(who: Who, landlo
         "listed": [["knowledge", "outbox"], [] if moved else ["a"]],
         "ben": "ben knowledge",
         "too_large": "File too large",
+        "during import": 64 << 20,
         "replaced": ["another", "ana knowledge"],
         "untouched": "ana knowledge",
         "left": ["copy", "inner", "moved", "two"] if moved else ["copy", "inner", "two"],

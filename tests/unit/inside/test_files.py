@@ -127,3 +127,13 @@ def test_the_client_tells_a_missing_file_from_one_that_was_not_granted(root: Pat
             files.read_text(path)
     with pytest.raises(PathNotReachable):
         files.list("other")
+
+
+def test_the_client_lists_what_was_granted_and_nothing_beside_it(root: Path) -> None:
+    files = Files(str(root), granted=[str(root / "closed" / "one" / "deep"), str(root / "closed" / "two")])
+    assert files.list("closed") == ["one", "two"]
+    assert files.list("closed/one") == ["deep"]
+    with pytest.raises(PathNotReachable):
+        files.list("clos")
+    with pytest.raises(FileNotFoundError):
+        files.list("closed/two")

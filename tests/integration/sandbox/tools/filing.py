@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from pydantic import Field
 from ringfence import FROM_AGENT, Context, Files, tool
 
 NEED = [Files(read=["knowledge"], write=["outbox"])]
+LARGEST_DURING_IMPORT = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
 
 @tool(safety="read", needs=NEED)
@@ -66,6 +68,12 @@ def fill(path: str) -> str:
     except OSError as failure:
         return os.strerror(failure.errno or 0)
     return "done"
+
+
+@tool(safety="read", needs=NEED)
+def largest_during_import() -> int:
+    """How large a file the import of this module could have written."""
+    return LARGEST_DURING_IMPORT
 
 
 @tool(safety="read", needs=NEED)
