@@ -283,3 +283,42 @@ def one_after_another(host: str, port: int, count: int) -> int:
             made.sendall(b"ping")
             answered += made.recv(4) == b"pong"
     return answered
+
+
+def converse(host: str, port: int, *pieces: str) -> list[str]:
+    """Send raw bytes, one piece after the answer to the one before."""
+    heard: list[str] = []
+    with socket.create_connection((host, port), timeout=1) as made:
+        for piece in pieces:
+            try:
+                made.sendall(piece.encode("latin-1"))
+                heard.append(made.recv(65536).decode("latin-1"))
+            except OSError as failure:
+                heard.append(type(failure).__name__)
+    return heard
+
+
+def converse_over_tls(host: str, *pieces: str) -> list[str]:
+    """The same under TLS."""
+    heard: list[str] = []
+    context = ssl.create_default_context()
+    with (
+        socket.create_connection((host, 443), timeout=1) as made,
+        context.wrap_socket(made, server_hostname=host) as tls,
+    ):
+        for piece in pieces:
+            try:
+                tls.sendall(piece.encode("latin-1"))
+                heard.append(tls.recv(65536).decode("latin-1"))
+            except OSError as failure:
+                heard.append(type(failure).__name__)
+    return heard
+
+
+def patient_and_quick(slow: str, quick: str) -> list[str]:
+    """Wait for a server that never ends its head, and ask another meanwhile."""
+    made = socket.create_connection((slow, 80), timeout=5)
+    with made:
+        made.sendall(b"GET / HTTP/1.1\r\nHost: " + slow.encode() + b"\r\n\r\n")
+        first = made.recv(1)
+        return [first.decode(), *(with_urllib(quick) for _ in range(3))]
