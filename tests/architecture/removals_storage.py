@@ -75,9 +75,9 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "STO-1",
         "execution/storage_desk.py",
-        'if self._did["questions"] > MOST_QUESTIONS:',
+        'if self._did["questions"] > MOST_QUESTIONS or self._did["bytes_asked"] > MOST_BYTES_ASKED:',
         "if False:",
-        (f"{_DESK}a_call_asks_only_so_often",),
+        (f"{_DESK}a_call_asks_only_so_often", f"{_DESK}a_call_asks_only_so_much_in_all"),
     ),
     (
         "STO-1",
@@ -92,6 +92,13 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         " or frozenset(said) != _ALWAYS | QUESTIONS[ask]",
         "",
         (f"{_ATTACK}a_question_of_another_shape_is_refused_whole_and_told_to_the_operator",),
+    ),
+    (
+        "STO-1",
+        "execution/storage_desk.py",
+        "if len(body) > 2 * self._quota.value_bytes + _AROUND:",
+        "if False:",
+        (f"{_DESK}a_question_far_above_the_quota_is_not_even_read",),
     ),
     (
         "CON-9",

@@ -6,6 +6,7 @@ Never: takes a namespace from a jail, keeps a secret, or leaves a write uncounte
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections import Counter
@@ -14,11 +15,16 @@ from typing import Any
 from ringfence.errors import CODES, CallFailed, CallRefused, RingfenceError
 from ringfence.execution.sandbox import Job
 from ringfence.execution.storage import Desk, KeyValue, Label, Namespace, StorageQuota, Writing, namespace_of, scopes_of
-from ringfence.execution.storage_questions import Question, Unfit, number_in, read_question
+from ringfence.execution.storage_questions import Question, Unfit, read_question
 from ringfence.execution.strongbox import Strongbox
 from ringfence.inside.storage_wire import MOST_KEYS
 
 MOST_QUESTIONS = 10_000
+MOST_BYTES_ASKED = 32 << 20
+# Reading a longer question takes the host longer than the others should wait for it.
+_LONG = 16_384
+# Of two values and what stands around them.
+_AROUND = 4_096
 _MOST_REFUSALS = 20
 _UNUSABLE = "the storage cannot be used at this moment"
 
@@ -55,38 +61,48 @@ class CallDesk:
         self._refusals: list[dict[str, str]] = []
 
     async def answer(self, question: bytes) -> bytes:
-        number = number_in(question)
         try:
-            value = await self._value(question)
+            return (await self._answer(question)).encode()
         except RingfenceError as refused:
-            return _spelled(number, fault=self._refused(refused))
-        return _spelled(number, value=value)
+            return json.dumps({"fault": self._refused(refused)}).encode()
 
     def document(self) -> dict[str, Any]:
         done = {name: self._did[name] for name in ("reads", "writes", "bytes_written")}
         return {**done, "refusals": list(self._refusals)} if self._refusals else done
 
-    async def _value(self, body: bytes) -> Any:
-        self._did["questions"] += 1
-        if self._did["questions"] > MOST_QUESTIONS:
-            raise Unfit(f"one call asks its storage at most {MOST_QUESTIONS} times", code="storage_quota")
-        question = read_question(body)
+    async def _answer(self, body: bytes) -> str:
+        self._require_modest(body)
+        question = await asyncio.to_thread(read_question, body) if len(body) > _LONG else read_question(body)
         space = self._spaces.get(question.scope)
         if space is None:
             message = f"storage of scope `{question.scope}` was not granted to this call"
             raise Unfit(message, code="not_available", weight="grave")
         if question.ask in ("get", "list"):
             self._did["reads"] += 1
-            return await self._read(question, space)
-        return await self._written(question, space)
+            value = await self._read(question, space)
+        else:
+            value = json.dumps(await self._written(question, space))
+        return f'{{"number":{question.number},"value":{value}}}'
 
-    async def _read(self, question: Question, space: Namespace) -> Any:
+    def _require_modest(self, body: bytes) -> None:
+        """What a jail asks costs the host its own time, so there is an end to it before a byte is understood."""
+        self._did["questions"] += 1
+        self._did["bytes_asked"] += len(body)
+        if self._did["questions"] > MOST_QUESTIONS or self._did["bytes_asked"] > MOST_BYTES_ASKED:
+            message = f"one call asks its storage at most {MOST_QUESTIONS} times and {MOST_BYTES_ASKED} bytes"
+            raise Unfit(message, code="storage_quota")
+        if len(body) > 2 * self._quota.value_bytes + _AROUND:
+            raise Unfit(f"a value has at most {self._quota.value_bytes} bytes here", code="storage_quota")
+
+    async def _read(self, question: Question, space: Namespace) -> str:
+        """The answer's JSON: keys, or a list of the one value, whose spelling is the store's own."""
         if question.ask == "list":
-            return await self._rows.keys(space, prefix=question.prefix, after=question.after, most=MOST_KEYS)
+            keys = await self._rows.keys(space, prefix=question.prefix, after=question.after, most=MOST_KEYS)
+            return json.dumps(keys, ensure_ascii=False)
         row = await self._rows.get(space, question.key)
-        return [] if row is None else [json.loads(row.value)]
+        return "[]" if row is None else f"[{row.value}]"
 
-    async def _written(self, question: Question, space: Namespace) -> Any:
+    async def _written(self, question: Question, space: Namespace) -> bool | None:
         if self._purpose != "call":
             message = "whoever is asked how an earlier call ended reads its storage and changes nothing"
             raise Unfit(message, code="not_available", weight="grave")
@@ -145,7 +161,3 @@ class CallDesk:
         if len(self._refusals) < _MOST_REFUSALS:
             self._refusals.append({"code": code, "reason": message, "weight": weight})
         return {"code": code, "message": message, "remedy": CODES[code].remedy}
-
-
-def _spelled(number: int, **said: Any) -> bytes:
-    return json.dumps({"number": number, **said}, ensure_ascii=False, separators=(",", ":")).encode()

@@ -36,6 +36,7 @@ class Unfit(CallFailed):
 class Question:
     """One question: what about which key of which scope; values in JSON's one spelling."""
 
+    number: int
     ask: str
     scope: Scope
     key: str = ""
@@ -46,23 +47,17 @@ class Question:
     lasts: timedelta | None = None
 
 
-def number_in(body: bytes) -> int:
-    """The number that a question bears, for its answer; 0 where it bears none."""
-    try:
-        number = _parsed(body).get("number")
-    except Unfit:
-        return 0
-    return number if type(number) is int and 0 < number <= _MOST_NUMBER else 0
-
-
 def read_question(body: bytes) -> Question:
     """The one meaning of a question."""
     said = _parsed(body)
-    ask = said.get("ask")
+    ask, number = said.get("ask"), said.get("number")
     if type(ask) is not str or ask not in QUESTIONS or frozenset(said) != _ALWAYS | QUESTIONS[ask]:
         raise _malformed("a question that there is not")
+    if type(number) is not int or not 0 < number <= _MOST_NUMBER:
+        raise _malformed("a question without a number")
     value = said.get("new") if ask == "compare_and_set" else said.get("value")
     return Question(
+        number=number,
         ask=ask,
         scope=_scope(said["scope"]),
         key=_key(said["key"]) if "key" in said else "",

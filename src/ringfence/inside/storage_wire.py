@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ringfence.contract.values import read_canonical
 from ringfence.errors import CallFailed
 
 MOST_KEY_BYTES = 512
@@ -46,7 +47,7 @@ _COMPACT = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
 
 def read_answer(body: bytes) -> tuple[int, Any]:
     """The number of the question and what there is to say; a refusal is raised."""
-    answer: dict[str, Any] = json.loads(body)
+    answer: dict[str, Any] = read_canonical(body)
     fault = answer.get("fault")
     if fault is not None:
         raise CallFailed(str(fault["message"]), code=str(fault["code"]), remedy=str(fault["remedy"]))

@@ -21,13 +21,14 @@ from ringfence.runtime import Completed, Outcome, Runtime, Waiting
 VALUE = "zebra-orchid-41-lantern"
 TOOLS = '''
 import asyncio
+import itertools
 import json
 import threading
 from typing import Annotated
 
 from pydantic import Field
 
-from ringfence import Context, Done, Network, NotDone, Retry, Secrets, Storage, tool
+from ringfence import Context, Done, Limits, Network, NotDone, Retry, Secrets, Storage, tool
 from ringfence.errors import RingfenceError
 
 EVERY = [Storage("tool"), Storage("session"), Storage("agent")]
@@ -138,6 +139,14 @@ def sends(ctx: Context, text: str) -> str:
     """Note what was sent, and break off."""
     ctx.storage.set(ctx.idempotency_key, text)
     raise RuntimeError("broken off")
+
+
+@tool(safety="write", idempotency="optional", needs=[Storage("tool")], limits=Limits(wall_seconds=1.0))
+def forever(ctx: Context) -> int:
+    """Keep one row after another until somebody stops it."""
+    for number in itertools.count():
+        ctx.storage.set(f"row/{number}", 0)
+    return number
 
 
 @tool(safety="write", idempotency="optional", needs=[Storage("tool")])

@@ -13,6 +13,7 @@ import pytest
 from ringfence.assembly.assemble import utc_now
 from ringfence.runtime import Completed, Failed, Refused
 from tests.acceptance.storage.pantry import KEPT, Pantry, opened, step
+from tests.cluster import Cluster
 
 pytestmark = pytest.mark.req("STO-1", "CON-12")
 
@@ -239,3 +240,35 @@ async def test_a_program_that_is_a_tool_is_refused_storage_before_it_starts(tmp_
         outcome = await pantry.call("keeper", {})
         assert isinstance(outcome, Refused), outcome
         assert (outcome.code, "a program has no `ctx`" in outcome.message) == ("not_available", True)
+
+
+async def test_every_row_of_a_call_that_was_killed_is_counted(tmp_path: Path) -> None:
+    async with opened(tmp_path, storage={**KEPT, "rows": 100_000, "agent_kb": 100_000, "scope_kb": 100_000}) as pantry:
+        outcome = await pantry.call("forever", {})
+        assert isinstance(outcome, Failed), outcome
+        assert outcome.code in ("wall_limit", "storage_quota")
+        assert outcome.effects["storage"]["writes"] == len(pantry.rows()) > 10
+        assert pantry.status(outcome) == "in_doubt"
+
+
+async def test_a_number_comes_back_as_what_it_was(pantry: Pantry) -> None:
+    numbers = [0, -1, 2**53 - 1, 0.1, 1e20, 5e-324, 1.5]
+    assert await pantry.does(step("set", "k", numbers), step("get", "k"), tool="lone") == [None, numbers]
+    assert await pantry.does(step("compare_and_set", "k", numbers, 0), tool="lone") == [True]
+
+
+@pytest.mark.req("DB-1")
+async def test_rows_are_kept_in_a_server_alike(tmp_path: Path, cluster: Cluster, database: str) -> None:
+    async with opened(tmp_path, store={"url": cluster.url(database, user="person")}) as pantry:
+        first = await pantry.does(
+            step("set", "k", {"a": [1]}, scope="agent"),
+            step("compare_and_set", "k", {"a": [1]}, 2, scope="agent"),
+            step("list", scope="agent"),
+            step("set", "x" * 600, 1, scope="agent"),
+        )
+        assert first[:3] == [None, True, ["k"]]
+        assert first[3]["code"] == "tool_error"
+        assert await pantry.does(step("get", "k", scope="agent"), tool="also") == [2]
+        assert await pantry.does(step("get", "k", scope="agent"), agent="ben") == [None]
+        *_, more = await pantry.does(*(step("set", f"{n}", 0, scope="tool") for n in range(KEPT["rows"] + 1)))
+        assert more["code"] == "storage_quota"

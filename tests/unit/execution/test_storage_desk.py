@@ -216,6 +216,31 @@ async def test_a_call_asks_only_so_often(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "at most 2 times" in answers[2]["fault"]["message"]
 
 
+async def test_a_call_asks_only_so_much_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_desk, "MOST_BYTES_ASKED", 2 * len(SET))
+    rows = Shelf()
+    answers, _ = await said(rows, SET, SET, SET)
+    assert [each.get("fault", {}).get("code") for each in answers] == [None, None, "storage_quota"]
+    assert len(rows.asked) == 2
+
+
+async def test_a_question_far_above_the_quota_is_not_even_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(_body: bytes) -> None:
+        raise AssertionError("it was read")
+
+    monkeypatch.setattr(storage_desk, "read_question", read)
+    (answer,), _ = await said(Shelf(), b"[" * 10_000)
+    assert answer["fault"]["code"] == "storage_quota"
+
+
+@pytest.mark.parametrize("number", [0, -1, True, "1", None, 2**40])
+async def test_a_question_bears_a_number(number: object) -> None:
+    (answer,), _ = await said(
+        Shelf(), json.dumps({"number": number, "ask": "get", "scope": "tool", "key": "k"}).encode()
+    )
+    assert answer["fault"]["code"] == "protocol_error"
+
+
 async def test_a_refusal_is_told_a_few_times_and_no_more() -> None:
     _, document = await said(Shelf(), *[question("get", key="")] * 100)
     assert len(document["refusals"]) == 20
@@ -229,6 +254,6 @@ async def test_a_quota_beyond_what_a_row_can_hold_is_refused() -> None:
 async def test_an_answer_says_nothing_that_the_question_chose() -> None:
     body = json.dumps({"number": "<b>", "ask": "evil\x1b[31m", "scope": "x" * 1_000}).encode()
     (answer,), document = await said(Shelf(), body)
-    assert answer["number"] == 0
+    assert set(answer) == {"fault"}
     assert "evil" not in json.dumps(answer)
     assert "evil" not in json.dumps(document)
