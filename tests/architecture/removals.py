@@ -24,6 +24,7 @@ from tests.architecture import (
     removals_secrets,
     removals_storage,
     removals_text,
+    removals_tools,
 )
 
 SPINE = "tests/acceptance/spine"
@@ -336,6 +337,7 @@ _TABLES = (
     removals_reading.ROWS,
     removals_secrets.ROWS,
     removals_storage.ROWS,
+    removals_tools.ROWS,
 )
 
 REMOVALS = _SPINE_GUARDS + tuple(

@@ -237,6 +237,12 @@ async def test_tools_of_it_can_be_handed_over_in_code(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("CON-13")
+async def test_what_runs_is_the_kept_copy(desk: Desk) -> None:
+    ran = await desk.output("run_python", code="import ringfence.tools; ringfence.tools.__file__")
+    assert ran["value"] == "'/tool/ringfence/tools/__init__.py'"
+
+
+@pytest.mark.req("CON-13")
 async def test_a_folder_of_the_same_name_does_not_take_its_place(tmp_path: Path) -> None:
     (tmp_path / "ringfence/tools").mkdir(parents=True)
     (tmp_path / "ringfence/__init__.py").write_text("")

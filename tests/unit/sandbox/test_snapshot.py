@@ -51,6 +51,17 @@ def test_a_name_that_is_no_module_here_is_refused(package: Path, name: str) -> N
         read_module(name, path=[package.parent])
 
 
+def test_the_toolbox_is_the_installed_one_and_nothing_else_of_ringfence_holds_tools(tmp_path: Path) -> None:
+    (tmp_path / "ringfence" / "tools").mkdir(parents=True)
+    (tmp_path / "ringfence" / "tools" / "__init__.py").write_text("planted")
+    found = read_module("ringfence.tools", path=[tmp_path])
+    assert b"planted" not in found.files.values()
+    assert {Path(name).parent.as_posix() for name in found.files} == {"ringfence/tools"}
+    for module in ("ringfence", "ringfence.errors", "ringfence.inside.files", "ringfence.tools.absent"):
+        with pytest.raises(DeclarationRefused, match="holds no tools"):
+            read_module(module, path=[tmp_path])
+
+
 def test_links_are_refused(package: Path) -> None:
     (package / "passwd").symlink_to("/etc/passwd")
     with pytest.raises(DeclarationRefused, match="is a link"):
