@@ -25,6 +25,8 @@ from ringfence.inside.layout import INNER_ID, Order, read_order
 from ringfence.inside.serve import rehearse
 from ringfence.kernel import attempts, namespaces, trials
 
+# Until Python has worked out how each step is best taken, it writes to the code as it runs it.
+_REHEARSALS = 16
 MOST_ORDER_BYTES = 131_072
 MOST_DESCRIPTORS = 8
 JAIL_NAMESPACES = (
@@ -84,7 +86,8 @@ def _warm_up() -> None:
     _Warm(number=1).model_dump_json()
     _Warm.model_json_schema()
     pydantic.TypeAdapter(list[str]).dump_json([])
-    rehearse()
+    for _ in range(_REHEARSALS):
+        rehearse()
     asyncio.new_event_loop().close()
     log = logging.getLogger("ringfence.tool")
     log.addHandler(logging.StreamHandler(sys.stderr))

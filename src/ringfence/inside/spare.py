@@ -62,6 +62,9 @@ def prepare(layout: Layout) -> None:
     # Process 1 of a namespace ignores signals that it does not handle, and this one says why the call ends.
     signal.signal(signal.SIGXCPU, _over_cpu)
     landlock.prepare(layout.landlock_version)
+    limits.prepare(resource_limits(layout.bounds))
+    if layout.posture == "full":
+        seccomp.prepare(filters(layout.binds, layout.clients).stage_b)
 
 
 def _confine(layout: Layout) -> list[int]:

@@ -6,6 +6,7 @@ Takes: numbers.  Gives: a process that can no longer raise them.  Never: chooses
 from __future__ import annotations
 
 import errno
+import functools
 import resource
 import struct
 from collections.abc import Iterable
@@ -19,6 +20,13 @@ _NO_CAPABILITIES = bytes(24)
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
 _MOST_CAPABILITIES = 64
+_ALWAYS_NONE = (
+    resource.RLIMIT_CORE,
+    resource.RLIMIT_MEMLOCK,
+    resource.RLIMIT_MSGQUEUE,
+    resource.RLIMIT_RTPRIO,
+    resource.RLIMIT_NICE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,22 +44,25 @@ class ResourceLimits:
 
 def apply(limits: ResourceLimits) -> None:
     """Set every limit, soft and hard, so that the process cannot raise one again."""
+    for kind, soft_and_hard in prepare(limits):
+        resource.setrlimit(kind, soft_and_hard)
+
+
+@functools.cache
+def prepare(limits: ResourceLimits) -> tuple[tuple[int, tuple[int, int]], ...]:
+    """The limits as the kernel takes them; worked out once, before the processes that apply them."""
+    most = {
+        resource.RLIMIT_DATA: limits.data_bytes,
+        resource.RLIMIT_STACK: limits.stack_bytes,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_SIGPENDING: limits.pending_signals,
+        **dict.fromkeys(_ALWAYS_NONE, 0),
+    }
     # One second between the two: SIGXCPU tells the reaper why, SIGKILL ends a process that ignores it.
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
-    for kind, value in (
-        (resource.RLIMIT_DATA, limits.data_bytes),
-        (resource.RLIMIT_STACK, limits.stack_bytes),
-        (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_NOFILE, limits.open_files),
-        (resource.RLIMIT_NPROC, limits.processes),
-        (resource.RLIMIT_SIGPENDING, limits.pending_signals),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_MEMLOCK, 0),
-        (resource.RLIMIT_MSGQUEUE, 0),
-        (resource.RLIMIT_RTPRIO, 0),
-        (resource.RLIMIT_NICE, 0),
-    ):
-        resource.setrlimit(kind, (value, value))
+    cpu = (resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+    return (cpu, *((kind, (value, value)) for kind, value in most.items()))
 
 
 def close_all_except(kept: Iterable[int]) -> None:

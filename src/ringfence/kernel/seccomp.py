@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -130,11 +131,17 @@ def encode(program: Program) -> bytes:
 
 def install(encoded: bytes) -> None:
     """Put every thread of this process under the filter for good; Preconditions: no_new_privs is set."""
-    steps = ctypes.create_string_buffer(encoded, len(encoded))
-    header = struct.pack("HxxxxxxQ", len(encoded) // struct.calcsize("HBBI"), ctypes.addressof(steps))
+    header, _ = prepare(encoded)
     refused_thread = call("seccomp", _SET_MODE_FILTER, _ALL_THREADS, header)
     if refused_thread:
         raise OSError(errno.EBUSY, f"seccomp: thread {refused_thread} could not be put under the filter")
+
+
+@functools.cache
+def prepare(encoded: bytes) -> tuple[bytes, object]:
+    """What the kernel is shown, and the memory it points to; made once, before the processes that install it."""
+    steps = ctypes.create_string_buffer(encoded, len(encoded))
+    return struct.pack("HxxxxxxQ", len(encoded) // struct.calcsize("HBBI"), ctypes.addressof(steps)), steps
 
 
 def _ranges(table: Mapping[int, Outcome]) -> list[tuple[int, Outcome]]:

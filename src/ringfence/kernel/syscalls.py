@@ -67,8 +67,12 @@ TABLE_END = max(NUMBERS.values()) + 1
 
 Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
 
+_MOST_ARGUMENTS = 6
 _syscall = ctypes.CDLL(None, use_errno=True).syscall
 _syscall.restype = ctypes.c_long
+# As wide as a pointer, all of them: a bare int would be passed as a 32-bit C int and lose the upper half of its bits.
+_syscall.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * _MOST_ARGUMENTS]
+_ABSENT = (0,) * _MOST_ARGUMENTS
 
 
 def require_known_machine(machine: str) -> None:
@@ -84,16 +88,11 @@ def require_known_machine(machine: str) -> None:
 def call(name: str, *arguments: Argument) -> int:
     """Make one system call; a failure is an OSError that names the call."""
     _require_this_machine()
-    answer: int = _syscall(ctypes.c_long(NUMBERS[name]), *map(_as_register, arguments))
+    answer: int = _syscall(NUMBERS[name], *arguments, *_ABSENT[len(arguments) :])
     if answer < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
     return answer
-
-
-def _as_register(argument: Argument) -> object:
-    # A bare int would be passed as a 32-bit C int and lose the upper half of pointers and flags.
-    return ctypes.c_long(argument) if isinstance(argument, int) else argument
 
 
 @functools.cache
