@@ -83,15 +83,17 @@ class KeptStore:
         bodies = KeptBodies(engine)
         self.removable = bodies.removable
         self.remove_bodies = bodies.remove_bodies
-        pins = KeptPins(engine, now=now)
+        self.open_session = KeptSessions(engine, now=now).open_session
+        self.storage = KeptStorage(engine, now=now)
+        self._keep_pins(KeptPins(engine, now=now))
+
+    def _keep_pins(self, pins: KeptPins) -> None:
         self.pins = pins.pins
         self.ledger_version = pins.ledger_version
         self.ledger = pins.ledger
         self.contracts = pins.contracts
         self.accept = pins.accept
         self.record_registrations = pins.record_registrations
-        self.open_session = KeptSessions(engine, now=now).open_session
-        self.storage = KeptStorage(engine, now=now)
 
     async def close(self) -> None:
         """Finish what was begun and let the database go."""

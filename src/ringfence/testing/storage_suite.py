@@ -216,6 +216,7 @@ class StorageSuite:
         await full(kept.storage.put(MINE, "more", "0", writing=WRITING))
         clock.at = START + timedelta(seconds=60)
         await kept.storage.put(MINE, "more", "0", writing=WRITING)
+        assert await kept.storage.keys(MINE, prefix="", after="", most=10) == ("more",)
 
     async def test_writers_at_once_do_not_pass_the_quota_together(self, kept: Store, open_store: OpenStore) -> None:
         others = [kept, await open_store(), await open_store()]
