@@ -60,6 +60,8 @@ class _Walk:
         while True:
             part = self._pending.pop()
             target = None if part in (".", "..") else self._link(part)
+            if part == "." and self._pending:
+                continue  # the folder that the walk stands in; entered twice, it would have to be left twice
             if part == "..":
                 self._leave()
             elif target is not None and (self._pending or not flags & os.O_NOFOLLOW):
