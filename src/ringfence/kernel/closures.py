@@ -54,7 +54,8 @@ LEFTOVERS: tuple[Leftover, ...] = (
              "seccomp: `chmod`, `chown`, `utime`, `setxattr` and their kin are refused, in granted folders too"),
     Leftover("extended attributes of any file", "closed", "seccomp: reading one is `not supported`"),
     Leftover("tracing and reading the memory of others of the same user", "closed",
-             "seccomp: no `ptrace`, no `process_vm_readv`; Landlock; processes that cannot be dumped"),
+             "seccomp: no `ptrace`, no `process_vm_readv`; Landlock; processes that cannot be dumped, but for those "
+             "with a way out, out of whose memory the edge copies what they dial"),
     Leftover("shared memory, semaphores and queues of the machine", "closed", "seccomp: not one of their calls"),
     Leftover("scratch space", "closed",
              "there is none: without a mount nothing bounds it; only what was granted for writing is written"),

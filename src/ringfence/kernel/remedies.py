@@ -73,6 +73,11 @@ REMEDIES: tuple[Remedy, ...] = (
            "update Docker, Podman or containerd with its libseccomp"),
     Remedy(("stamped messages", "subreaper"), "any", "a filter refuses what every Linux since 3.4 has",
            "run under no filter that refuses `prctl`, `setsockopt` and `recvmsg`"),
+    Remedy(("asked connections",), "any", "the kernel does not let Ringfence look into the processes that it started",
+           "run Linux 5.6 or newer with `kernel.yama.ptrace_scope` at 1 or 0; as root with the capability "
+           "CAP_SYS_PTRACE"),
+    Remedy(("asked connections",), "container", "the default profiles of Docker and Podman have no CAP_SYS_PTRACE, and "
+           "without it their filters refuse `pidfd_getfd`", "`--cap-add=SYS_PTRACE`"),
     Remedy(("idmapped mounts",), "any", "only root may show a file system with other owners, from Linux 5.12 on",
            "run Ringfence as root, or grant folders that its own user can read and write"),
     Remedy(_GROUPS, "any", "no control group below which this process may make its own",

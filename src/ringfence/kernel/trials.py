@@ -7,16 +7,17 @@ Preconditions: each runs in a child of its own; one in a user namespace has an i
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 
-from ringfence.kernel import landlock, limits, mounts, namespaces, seccomp
+from ringfence.kernel import landlock, limits, mounts, namespaces, notify, seccomp
 from ringfence.kernel.attempts import INSIDE
-from ringfence.kernel.syscalls import NUMBERS, call
+from ringfence.kernel.syscalls import NUMBERS, TABLE_END, call
 
 Posture = Literal["full", "confined"]
 POSTURES: tuple[Posture, ...] = ("full", "confined")
@@ -26,6 +27,7 @@ _BOTH = POSTURES
 _NONE: tuple[Posture, ...] = ()
 _RESOLVE_BENEATH = 0x08
 _OPEN_HOW_BYTES = 24
+_SOMEBODY = 65534
 _EXIT_CALLS = (NUMBERS["exit"], NUMBERS["exit_group"])
 _PLACE = "/tmp"  # noqa: S108  every system has it; what is mounted there is gone with the trial's namespace
 
@@ -143,6 +145,41 @@ def _stamp() -> None:
         raise OSError("no stamp")
 
 
+def _answer() -> None:
+    """A child of another user asks before it connects, and is answered with its own socket in hand."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        _ask(theirs)
+    theirs.close()
+    _, listeners, _, _ = socket.recv_fds(ours, 1, 1)
+    if not listeners:
+        raise OSError("no filter that asks")
+    notice = notify.receive(listeners[0])
+    if notice is None:
+        raise OSError("whoever asked is gone")
+    os.close(notify.take_descriptor(child, notice.arguments[0]))
+    notify.read_memory(notice.thread, at=notice.arguments[1], size=1)
+    notify.answer(listeners[0], notice, error=errno.ECONNREFUSED)
+    os.waitpid(child, 0)
+
+
+def _ask(handed: socket.socket) -> NoReturn:
+    try:
+        if os.geteuid() == 0:
+            namespaces.become(_SOMEBODY, gid=_SOMEBODY)
+        namespaces.set_dumpable("dumpable")
+        limits.set_no_new_privileges()
+        table = {**dict.fromkeys(range(TABLE_END), seccomp.ALLOW), NUMBERS["connect"]: notify.ASK}
+        listener = notify.install(seccomp.encode(seccomp.compile_table(table)))
+        socket.send_fds(handed, [b"w"], [listener])
+        os.close(listener)
+        with socket.socket() as made:
+            made.connect_ex(("127.0.0.1", 9))
+    finally:
+        os._exit(0)
+
+
 _U, _M, _P = namespaces.NEW_USER, namespaces.NEW_MOUNTS, namespaces.NEW_PIDS
 
 TRIALS: tuple[Trial, ...] = (
@@ -152,6 +189,7 @@ TRIALS: tuple[Trial, ...] = (
     Trial("pidfd", 0, _hold, _BOTH, "the process that is killed is the one that was meant"),
     Trial("stamped messages", 0, _stamp, _BOTH, "the kernel says which process speaks"),
     Trial("subreaper", 0, namespaces.adopt_orphans, ("confined",), "whatever a tool leaves behind is found and ended"),
+    Trial("asked connections", 0, _answer, _NONE, "without namespaces, a tool with a `Network` need has a way out"),
     Trial("user namespace", _U, _nothing, _FULL, "a jail can be made without root"),
     Trial("mount namespace", _U | _M, _nothing, _FULL, "the rest of the file system is not even there"),
     Trial("pid namespace", _U | _P, _nothing, _FULL, "other processes are not seen, and the whole tree ends together"),

@@ -25,10 +25,10 @@ async def attempts(folder: Path) -> dict[str, Any]:
             for module in ("reaching", "early"):
                 await yard.load(module, folder=TOOLS)
             told: dict[str, Any] = {
-                "calls": sorted(set((await yard.reach("try_calls"))[0].values())),
-                "early": (await yard.reach("what_came_of_it"))[0],
-                "closed": sorted({(await yard.reach("dial", host=host, port=80))[0] for host in _CLOSED}),
-                "stay": (await yard.reach("stay"))[0],
+                "calls": await came_of(yard, "try_calls"),
+                "early": await came_of(yard, "what_came_of_it"),
+                "closed": sorted({await came_of(yard, "dial", host=host, port=80) for host in _CLOSED}),
+                "stay": await came_of(yard, "stay"),
                 "asked": [*world.asked],
                 "dialled": [*world.dialled],
                 "heard": far["other"].connections,
@@ -37,6 +37,14 @@ async def attempts(folder: Path) -> dict[str, Any]:
             return told
         finally:
             await yard.close()
+
+
+async def came_of(yard: EdgeYard, tool: str, **arguments: Any) -> Any:
+    """What a tool gave, or the code of its fault; of many outcomes, each once."""
+    gave, _ = await yard.reach(tool, **arguments)
+    if isinstance(gave, Fault):
+        return gave.code
+    return sorted(set(gave.values())) if isinstance(gave, dict) else gave
 
 
 async def answering(yard: EdgeYard) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,13 @@ MACHINES: tuple[tuple[Who, int], ...] = (("root", 7), ("user", 7), ("user", 1))
 SECONDS = 180
 
 
-def run_confined(who: Who, landlock: int, program: Path, *arguments: str) -> Any:
-    """What a program printed that ran as this user on a machine without namespaces."""
+def run_confined(who: Who, landlock: int, program: Path, *arguments: str, after: Sequence[str] = ()) -> Any:
+    """What a program printed that ran as this user on a machine without namespaces; `after` is a command to begin."""
     around = environment()
     around["PYTHONPATH"] += f":{ROOT}"
+    launching = [PYTHON, "-P", str(LAUNCHER), "--without", "namespaces", "--landlock", str(landlock)]
     done = subprocess.run(
-        [PYTHON, "-P", str(LAUNCHER), "--without", "namespaces", "--landlock", str(landlock), str(program), *arguments],
+        [*after, *launching, str(program), *arguments],
         env=around, cwd="/", capture_output=True, text=True, check=False, timeout=SECONDS, **as_whom(who),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -64,3 +66,11 @@ def test_what_is_not_granted_is_refused_in_a_real_jail(who: Who, landlock: int) 
         "heard": 0,
         "answering": "the tool's module cannot be imported: RuntimeError: the kernel says ['EPERM', 'EPERM']",
     }
+
+
+def test_a_host_that_may_not_look_at_what_its_jails_dial_lets_none_out() -> None:
+    """As root in a container without CAP_SYS_PTRACE."""
+    without = ("setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-all")
+    told = run_confined("root", 7, PROGRAM, "attempts", after=without)
+    assert (told["closed"], told["early"], told["heard"]) == (["not_enforceable"], "not_enforceable", 0)
+    assert told["stay"] == "Operation not permitted"
