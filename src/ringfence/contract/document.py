@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from ringfence.contract.bounds import bound_input, close_output
 from ringfence.contract.capabilities import (
@@ -27,23 +27,20 @@ from ringfence.contract.limits import Limits, Retry
 from ringfence.contract.requirements import parse_requirement
 from ringfence.contract.safety import Egress, Safety, derive_egress
 from ringfence.contract.tool import Tool
+from ringfence.contract.written import Strict, WrittenLimits, WrittenRetry
 from ringfence.errors import DeclarationRefused
 
 _FROM_AGENT_TEXT = FROM_AGENT.value
 Listed: TypeAlias = Annotated[list[str], Field(max_length=1000)] | Literal["from_agent"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Network(_Strict):
+class _Network(Strict):
     kind: Literal["network"]
     hosts: Listed
     cidrs: list[str] = Field(max_length=1000)
 
 
-class _Secrets(_Strict):
+class _Secrets(Strict):
     kind: Literal["secrets"]
     names: list[str] = Field(max_length=100)
     hosts: list[str] = Field(max_length=1000)
@@ -51,37 +48,23 @@ class _Secrets(_Strict):
     reveal: bool
 
 
-class _Storage(_Strict):
+class _Storage(Strict):
     kind: Literal["storage"]
     scope: Literal["tool", "session", "agent"]
 
 
-class _Files(_Strict):
+class _Files(Strict):
     kind: Literal["files"]
     read: list[str] | Literal["from_agent"]
     write: list[str] | Literal["from_agent"]
 
 
-class _Processes(_Strict):
+class _Processes(Strict):
     kind: Literal["processes"]
     binaries: Listed
 
 
-class _Retry(_Strict):
-    attempts: int
-    backoff: float
-
-
-class _Limits(_Strict):
-    wall_seconds: float | None = None
-    cpu_seconds: float | None = None
-    memory_mb: int | None = None
-    pids: int | None = None
-    disk_mb: int | None = None
-    output_kb: int | None = None
-
-
-class _Document(_Strict):
+class _Document(Strict):
     schema_version: Literal[1]
     name: str = Field(max_length=256)
     description: str = Field(max_length=65_536)
@@ -93,8 +76,8 @@ class _Document(_Strict):
     idempotency: Literal["required", "optional"] | None
     needs: list[_Network | _Secrets | _Storage | _Files | _Processes] = Field(max_length=64)
     approval: str = Field(max_length=128)
-    retry: _Retry | None
-    limits: _Limits
+    retry: WrittenRetry | None
+    limits: WrittenLimits
     available: list[str] = Field(max_length=64)
     output: Literal["untrusted", "trusted"]
     labels: list[str] = Field(max_length=64)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from ringfence.contract.bounds import bound_input, close_output
 from ringfence.contract.capabilities import FROM_AGENT, Capability, Files, Network, Paths, Processes, Secrets, Storage
@@ -19,56 +19,39 @@ from ringfence.contract.paths import relative_path
 from ringfence.contract.requirements import parse_requirement
 from ringfence.contract.safety import Egress, Safety, derive_egress
 from ringfence.contract.tool import Tool
+from ringfence.contract.written import Strict, WrittenLimits, WrittenRetry
 from ringfence.errors import DeclarationRefused
 
 FILE = "TOOL.md"
 _FENCE = "---"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Paths(Strict):
+    read: list[str] | Literal["from_agent"] = Field(default=[])
+    write: list[str] | Literal["from_agent"] = Field(default=[])
 
 
-class _Paths(_Strict):
-    read: list[str] | Literal["from_agent"] = []
-    write: list[str] | Literal["from_agent"] = []
-
-
-class _Hosts(_Strict):
+class _Hosts(Strict):
     hosts: list[str] = Field(default=[], max_length=1_000)
     cidrs: list[str] = Field(default=[], max_length=1_000)
 
 
-class _Secrets(_Strict):
+class _Secrets(Strict):
     names: list[str] = Field(max_length=100)
     hosts: list[str] = Field(default=[], max_length=1_000)
     at: str = "header:Authorization"
     reveal: bool = False
 
 
-class _Needs(_Strict):
+class _Needs(Strict):
     network: list[str] | _Hosts | Literal["from_agent"] | None = None
     secrets: _Secrets | None = None
-    storage: list[Literal["tool", "session", "agent"]] = []
+    storage: list[Literal["tool", "session", "agent"]] = Field(default=[])
     files: _Paths | None = None
-    processes: Annotated[list[str], Field(max_length=1_000)] | Literal["from_agent"] = []
+    processes: Annotated[list[str], Field(max_length=1_000)] | Literal["from_agent"] = Field(default=[])
 
 
-class _Retry(_Strict):
-    attempts: int
-    backoff: float
-
-
-class _Limits(_Strict):
-    wall_seconds: float | None = None
-    cpu_seconds: float | None = None
-    memory_mb: int | None = None
-    pids: int | None = None
-    disk_mb: int | None = None
-    output_kb: int | None = None
-
-
-class _FrontMatter(_Strict):
+class _FrontMatter(Strict):
     kind: Literal["tool"]
     schema_version: Literal[1]
     name: str = Field(max_length=256)
@@ -82,8 +65,8 @@ class _FrontMatter(_Strict):
     entrypoint: str = Field(max_length=1_024)
     idempotency: Literal["required", "optional"] | None = None
     approval: str = Field(default="auto", max_length=128)
-    retry: _Retry | None = None
-    limits: _Limits = _Limits()
+    retry: WrittenRetry | None = None
+    limits: WrittenLimits = WrittenLimits()
     available: list[str] = Field(default=[], max_length=64)
     output: Literal["untrusted", "trusted"] = "untrusted"
     labels: list[str] = Field(default=[], max_length=64)
