@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 from ringfence.errors import CallFailed
 from ringfence.inside import wire
@@ -20,6 +20,14 @@ from ringfence.inside.storage_wire import MOST_ANSWER, MOST_KEYS, pack_question,
 
 _CHUNK = 262_144
 _GONE = "the host no longer answers"
+
+
+class Asks(Protocol):
+    """Whoever answers, and however that is reached."""
+
+    def ask(self, ask: str, scope: str, words: Mapping[str, Any]) -> Any: ...
+
+    async def ask_awaited(self, ask: str, scope: str, words: Mapping[str, Any]) -> Any: ...
 
 
 class Line:
@@ -89,7 +97,7 @@ def _settle(arrived: asyncio.Future[None]) -> None:
 class _Scoped:
     """What both styles know: which scopes there are, and how a question is worded."""
 
-    def __init__(self, scopes: Sequence[str], *, line: Line) -> None:
+    def __init__(self, scopes: Sequence[str], *, line: Asks) -> None:
         self._scopes = tuple(scopes)
         self._line = line
 

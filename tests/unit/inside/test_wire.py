@@ -73,3 +73,51 @@ def test_the_blocking_reader_tells_a_gone_writer() -> None:
     with pytest.raises(EOFError):
         wire.receive(incoming, most=10)
     os.close(incoming)
+
+
+def asking(heard: list[bytes]) -> wire.AskingReader:
+    return wire.AskingReader(most=100, most_asked=50, hear=heard.append)
+
+
+@pytest.mark.req("STO-1")
+@given(
+    asked=st.lists(st.binary(max_size=50), max_size=4),
+    body=st.binary(max_size=100),
+    cuts=st.lists(st.integers(min_value=0, max_value=400), max_size=6),
+)
+def test_questions_are_handed_on_in_order_and_one_frame_is_left(
+    asked: list[bytes], body: bytes, cuts: list[int]
+) -> None:
+    told = b"".join(wire.pack(wire.Kind.QUESTION, each) for each in asked) + wire.pack(wire.Kind.OUTPUT, body)
+    heard: list[bytes] = []
+    reader = asking(heard)
+    places = [0, *sorted(min(cut, len(told)) for cut in cuts), len(told)]
+    for start, end in pairwise(places):
+        reader.feed(told[start:end])
+    assert (heard, reader.frame()) == (asked, (wire.Kind.OUTPUT, body))
+
+
+@pytest.mark.req("STO-1")
+@pytest.mark.parametrize(
+    ("told", "heard"),
+    [
+        (struct.pack("!2sBBI", b"RF", 1, 8, 51), 0),
+        (struct.pack("!2sBBI", b"XX", 1, 8, 0), 0),
+        (struct.pack("!2sBBI", b"RF", 2, 8, 0), 0),
+        (wire.pack(wire.Kind.QUESTION, b"x") + b"XXXXXXXX", 1),
+        (wire.pack(wire.Kind.OUTPUT, b"1") + wire.pack(wire.Kind.QUESTION, b"x"), 0),
+        (wire.pack(wire.Kind.OUTPUT, b"1" * 101), 0),
+    ],
+)
+def test_a_question_out_of_form_or_after_the_reply_is_a_fault(told: bytes, heard: int) -> None:
+    said: list[bytes] = []
+    with pytest.raises(wire.Malformed):
+        asking(said).feed(told)
+    assert len(said) == heard
+
+
+@pytest.mark.req("STO-1")
+def test_part_of_a_question_is_no_frame_yet() -> None:
+    reader = asking([])
+    reader.feed(wire.pack(wire.Kind.QUESTION, b"abc")[:-1])
+    assert (reader.frame(), reader.started) == (None, False)
