@@ -11,6 +11,7 @@ _CAPABILITIES = "tests/unit/contract/test_capabilities.py::test_"
 _PROFILE = "tests/unit/agents/test_profile.py::test_"
 _SNAPSHOT = "tests/unit/sandbox/test_snapshot.py::test_"
 _PROCESSES = "tests/integration/sandbox/test_processes.py::test_"
+_FILES = "tests/integration/sandbox/test_program_files.py::test_"
 _OUTPUT = "tests/unit/inside/test_process_output.py::test_"
 _TOOLS = "tests/unit/tools/test_"
 _TOOLBOX = "tests/acceptance/toolbox/test_toolbox.py::test_"
@@ -36,6 +37,13 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         "for at, to in ways if not _within_any(at, mounted)]",
         "for at, to in ways]",
         (f"{_LIBRARIES}a_name_that_comes_with_its_folder_is_not_made_and_what_it_leads_to_is",),
+    ),
+    (
+        "SBX-5",
+        "sandbox/local.py",
+        "            require_unchangeable(library, granted)\n",
+        "            str(library)\n",
+        (f"{_FILES}a_library_that_the_call_could_write_keeps_the_program_from_running",),
     ),
     (
         "SBX-8",
@@ -102,7 +110,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "OPS-9",
-        "tools/searching.py",
+        "tools/walking.py",
         "return os.lstat(path).st_mode",
         "return os.stat(path).st_mode",
         (f"{_TOOLS}searching.py::test_links_are_not_followed",),

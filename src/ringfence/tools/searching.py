@@ -1,13 +1,12 @@
-"""`search_files`: lines in the files of the agent's workspace, by a text or by a linear-time expression.
+"""`search_files`: files of the agent's workspace by their names, and lines in them by a text or an expression.
 
-Takes: what to look for, and where.  Gives: lines with their places.  Never: follows a link, reads a file that is not
-text, backtracks, or goes on without an end.
+Takes: what to look for, and where.  Gives: paths, and lines with their places.  Never: follows a link, reads a file
+that is not text, backtracks, or goes on without an end.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -20,9 +19,9 @@ from ringfence.contract.patterns import glob
 from ringfence.errors import PathNotReachable
 from ringfence.tools.arguments import WorkspacePath, wrong
 from ringfence.tools.texts import is_binary, shown
+from ringfence.tools.walking import paths_below
 
 MOST_FILES = 10_000
-_MOST_DEPTH = 24
 _MOST_FILE_BYTES = 64 << 20
 _MOST_LINE = 65_536
 _MOST_SHOWN = 300
@@ -35,10 +34,10 @@ Search = Callable[[str], int]
 
 
 class Match(BaseModel):
-    """One line that holds what was looked for."""
+    """One line that holds what was looked for, or one file that is called so."""
 
     path: str
-    line: int
+    line: int = Field(description="The line's number, the first being 1; 0 for a file that was found by its name.")
     text: str = Field(description="The line, or the part of it round the match.")
 
 
@@ -60,33 +59,38 @@ def search_files(
     ctx: Context,
     pattern: Annotated[str, Field(min_length=1, max_length=500, description="What to look for.", examples=["refund"])],
     kind: Annotated[
-        Literal["text", "expression"],
-        Field(description="`text` is taken as it is; `expression` is a regular expression in RE2's syntax."),
+        Literal["text", "expression", "name"],
+        Field(
+            description="`text` is looked for as it is; `expression` is a regular expression in RE2's syntax; `name` "
+            "finds files by a glob instead, and `*` lists them all."
+        ),
     ] = "text",
     folder: WorkspacePath = ".",
     files: Annotated[
         str,
         Field(max_length=200, description="A glob for paths or names; `*` is anything.", examples=["*.md"]),
     ] = "*",
-    case: Annotated[Literal["matters", "ignored"], Field(description="Whether case matters.")] = "matters",
+    case: Annotated[Literal["matters", "ignored"], Field(description="Whether case matters in a line.")] = "matters",
     most: Annotated[int, Field(ge=1, le=500, description="How many matches at most.")] = 100,
 ) -> Matches:
-    """Search the text files of the workspace, line by line.
+    """Search the text files of the workspace line by line, or find files by their names.
 
     Links are not followed. The search ends by itself after 8 seconds, 10,000 files or `most` matches and then says
     that there is more.
     """
+    if kind == "name":
+        return _Hunt(ctx, search=None, files=(files, pattern), most=most).through(folder)
     search = _literal(pattern, case) if kind == "text" else _expression(pattern, case)
-    return _Hunt(ctx, search=search, files=files, most=most).through(folder)
+    return _Hunt(ctx, search=search, files=(files,), most=most).through(folder)
 
 
 class _Hunt:
-    """One search: what it has found, and when it has to stop."""
+    """One search: what it has found, and when it has to stop; without `search`, names are all that is looked at."""
 
-    def __init__(self, ctx: Context, *, search: Search, files: str, most: int) -> None:
+    def __init__(self, ctx: Context, *, search: Search | None, files: tuple[str, ...], most: int) -> None:
         self._ctx = ctx
         self._search = search
-        self._wanted = glob(files)
+        self._globs = [glob(each) for each in files]
         self._most = most
         self._until = time.monotonic() + _SECONDS
         self._matches: list[Match] = []
@@ -94,12 +98,12 @@ class _Hunt:
 
     def through(self, folder: str) -> Matches:
         more = False
-        for path in _paths(self._ctx, os.path.normpath(folder) if ".." not in folder else folder):
+        for path in paths_below(self._ctx, os.path.normpath(folder) if ".." not in folder else folder):
             if self._spent():
                 more = True
                 break
-            if self._wanted(path) or self._wanted(os.path.basename(path)):
-                more = not self._look_into(path) or more
+            if all(wanted(path) or wanted(os.path.basename(path)) for wanted in self._globs):
+                more = not self._look_at(path) or more
         return Matches(
             matches=self._matches[: self._most],
             searched=self._searched,
@@ -111,7 +115,13 @@ class _Hunt:
         seen = self._searched + self._skipped
         return len(self._matches) > self._most or seen >= MOST_FILES or time.monotonic() > self._until
 
-    def _look_into(self, path: str) -> bool:
+    def _look_at(self, path: str) -> bool:
+        if self._search is not None:
+            return self._look_into(path, self._search)
+        self._matches.append(Match(path=path, line=0, text=""))
+        return True
+
+    def _look_into(self, path: str, search: Search) -> bool:
         """Whether the file was looked through to its end."""
         try:
             file: IO[bytes] = self._ctx.files.open(path, "rb")
@@ -124,52 +134,16 @@ class _Hunt:
                 return True
             file.seek(0)
             self._searched += 1
-            return self._lines_of(file, path=path)
+            return self._lines_of(file, path=path, search=search)
 
-    def _lines_of(self, file: IO[bytes], *, path: str) -> bool:
+    def _lines_of(self, file: IO[bytes], *, path: str, search: Search) -> bool:
         for number, line in enumerate(_lines(file), start=1):
             if self._spent():
                 return False
-            at = self._search(line)
+            at = search(line)
             if at >= 0:
                 self._matches.append(Match(path=path, line=number, text=_excerpt(line, at=at)))
         return True
-
-
-def _paths(ctx: Context, folder: str) -> Iterator[str]:
-    """Files in and below a folder, in order; what is a link is left out."""
-    waiting = [(folder, 0)]
-    while waiting:
-        place, depth = waiting.pop()
-        below: list[tuple[str, int]] = []
-        for name in _names(ctx, place, first=depth == 0):
-            path = name if place == "." else f"{place}/{name}"
-            mode = _mode(path)
-            if stat.S_ISDIR(mode) and depth < _MOST_DEPTH:
-                below.append((path, depth + 1))
-            elif stat.S_ISREG(mode):
-                yield path
-        waiting += reversed(below)
-
-
-def _names(ctx: Context, folder: str, *, first: bool) -> list[str]:
-    try:
-        names: list[str] = ctx.files.list(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        if first:
-            raise wrong("folder", f"there is no folder `{folder}`", remedy="name one, or leave it out") from None
-        return []
-    except PermissionError:
-        return []
-    return names
-
-
-def _mode(path: str) -> int:
-    """What kind of thing a name stands for; 0 where it is gone."""
-    try:
-        return os.lstat(path).st_mode
-    except OSError:
-        return 0
 
 
 def _lines(file: IO[bytes]) -> Iterator[str]:

@@ -19,7 +19,9 @@ def open_text(ctx: Context, path: str) -> IO[bytes]:
     try:
         file: IO[bytes] = ctx.files.open(path, "rb")
     except FileNotFoundError:
-        raise wrong("path", f"there is no file `{path}`", remedy="look for it with `search_files`") from None
+        raise wrong(
+            "path", f"there is no file `{path}`", remedy="find it with `search_files` and `kind` `name`"
+        ) from None
     except IsADirectoryError:
         raise wrong("path", f"`{path}` is a folder", remedy="name a file in it") from None
     if is_binary(file.read(_SAMPLE)):

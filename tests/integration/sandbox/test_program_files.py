@@ -87,6 +87,20 @@ async def test_libraries_that_a_program_names_are_there_and_nothing_beside_them(
     assert "notes.txt" not in shown
 
 
+async def test_a_library_that_the_call_could_write_keeps_the_program_from_running(
+    built: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    state = tmp_path_factory.mktemp("writable")
+    permits = Permits(processes=Processes(str(built / "bin" / "answer")), files=Files(write=["lib"]))
+    opened = Yard(state=state, permits=permits, workspaces={"ana": str(built)})
+    try:
+        await opened.load("any_program")
+        told = await opened.fault("start_in_the_workspace", {"words": [str(built / "bin" / "answer")]})
+    finally:
+        await opened.close()
+    assert told == ("binary_not_allowed", "binary `libouter.so.1` lies where the call could write it")
+
+
 async def test_a_program_with_libraries_in_a_folder_of_its_own_among_the_machines_runs(yard: Yard) -> None:
     assert (await yard.output("start_listed", {"words": ["man", "--version"]})).startswith("0 man 2")
 

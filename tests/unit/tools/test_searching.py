@@ -54,6 +54,20 @@ async def test_case_and_expressions_and_globs_and_folders(library: Bench) -> Non
     assert len((await library.call(search_files, pattern="refund", folder="code/../notes"))["matches"]) == 2
 
 
+async def test_files_are_found_by_their_names_and_none_is_opened(library: Bench) -> None:
+    library.put("notes/image.png", b"\0")
+    everything = await library.call(search_files, pattern="*", kind="name")
+    assert [match["path"] for match in everything["matches"]] == [
+        "code/three.py", "notes/image.png", "notes/one.md", "notes/deep/two.md",
+    ]  # fmt: skip
+    assert (everything["searched"], everything["matches"][0]["line"], everything["more"]) == (0, 0, False)
+    found = await library.call(search_files, pattern="*.md", kind="name", folder="notes", most=1)
+    assert ([match["path"] for match in found["matches"]], found["more"]) == (["notes/one.md"], True)
+    assert places(await library.call(search_files, pattern="two*", kind="name", files="*.md")) == [
+        ("notes/deep/two.md", 0)
+    ]
+
+
 async def test_it_stops_at_the_most_and_says_so(library: Bench) -> None:
     found = await library.call(search_files, pattern="refund", most=2)
     assert (len(found["matches"]), found["more"]) == (2, True)
