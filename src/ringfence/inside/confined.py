@@ -31,6 +31,7 @@ ALLOWANCE = struct.Struct("!I")
 WARDEN_SIGNALS = frozenset({signal.SIGTERM, signal.SIGCHLD})
 RIGHTS: Mapping[str, int] = {"read": landlock.READ, "write": landlock.WRITE}
 _A_WAY = "give every user a way to it, or run Ringfence as an ordinary user"
+_ITS_OWN_FOLDER = "name a `workspace` that its owner has a way to, or run Ringfence as that user"
 
 
 # What a granted need adds to the tables of a jail without namespaces, by stage; a need that is not here adds nothing.
@@ -84,7 +85,7 @@ def require_reach(order: Order) -> None:
             raise OSError(f"`{path}` is not readable by the jail's own user: {_A_WAY}")
     for path in (layout.start, *(os.path.dirname(each.source) for each in layout.granted)):
         if not os.access(path, os.X_OK):
-            raise OSError(f"the jail's own user has no way through `{path}`: {_A_WAY}")
+            raise OSError(f"the owner of what was granted has no way through `{path}`: {_ITS_OWN_FOLDER}")
 
 
 def widened(order: Order) -> Layout:

@@ -61,6 +61,8 @@ LEFTOVERS: tuple[Leftover, ...] = (
              "there is none: without a mount nothing bounds it; only what was granted for writing is written"),
     Leftover("how much is written to a granted folder in all", "open",
              "each file is bounded by `disk_mb`, as in `full`; the disk is the operator's to watch"),
+    Leftover("what somebody mounts into a granted folder later", "open",
+             "the folder is the host's own, and all that appears in it was granted; in `full` it does not appear"),
     Leftover("listing the folder that a call begins in", "closed",
              "Landlock: a right to list would reach every folder below, so only what was granted is listed"),
     Leftover("signals by pid, to itself too", "closed", "seccomp: no `kill`, no `tkill`"),

@@ -6,11 +6,15 @@ import asyncio
 import json
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ringfence.contract.capabilities import Files
 from ringfence.execution.sandbox import Fault
 from ringfence.execution.strongbox import Strongbox
+from ringfence.sandbox.floor import Floor
+from ringfence.sandbox.local import LocalProcessSandbox
 from tests.integration.edge.jails import TOOLS
 from tests.integration.edge.vault import PERMITS, VALUE, Fixed, Vaulted, refusals
 from tests.integration.edge.world import (
@@ -22,6 +26,8 @@ from tests.integration.edge.world import (
     World,
     http_server,
 )
+
+OWNER = 1234
 
 
 async def run(folder: Path) -> dict[str, Any]:
@@ -35,14 +41,34 @@ async def run(folder: Path) -> dict[str, Any]:
         world.server(http_server(), at=[(API_ADDRESS, 443)], tls=secure) as listed,
         world.server(http_server(), at=[(OTHER_ADDRESS, 443), (API_ADDRESS, 80)]) as other,
     ):
-        yard = Vaulted(state=folder / "state", world=world, permits=PERMITS)
+        permits = replace(PERMITS, files=Files(read=["knowledge"], write=["outbox"]))
+        yard = Vaulted(state=folder / "state", world=world, permits=permits)
+        yard.sandbox = LocalProcessSandbox(
+            yard.pool, edge=yard.edge, workspaces={"ana": str(furnish(folder / "desk"))}, floor=Floor(homes={})
+        )
         yard.strongbox = Strongbox({"API_KEY": Fixed()}, key=b"k")
         await yard.strongbox.load()
         try:
             await yard.load("holding", folder=TOOLS)
-            return await calls(yard, listed=listed, other=other)
+            await yard.load("carrying", folder=TOOLS)
+            told = await calls(yard, listed=listed, other=other)
+            carried, raw = await yard.use("carry", url=f"https://{API}/x")
+            question = b"GET /x?leave HTTP/1.1" in listed.heard
+            files = (raw.effects.files or {}).get("written")
+            return {**told, "carried": carried, "asked": question, "kept": files}
         finally:
             await yard.close()
+
+
+def furnish(desk: Path) -> Path:
+    """A workspace; as root, of a user who is not."""
+    for name in ("knowledge", "outbox"):
+        (desk / name).mkdir(parents=True, mode=0o700)
+    (desk / "knowledge" / "question").write_text("leave")
+    if os.geteuid() == 0:
+        for place in (desk, *desk.rglob("*")):
+            os.chown(place, OWNER, OWNER)
+    return desk
 
 
 async def calls(yard: Vaulted, *, listed: Any, other: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ PROGRAM = Path(__file__).parent / "in_confinement_secrets.py"
 
 
 @pytest.mark.parametrize(("who", "landlock"), MACHINES)
-def test_the_value_arrives_in_its_slot_and_the_tool_never_had_it(who: Who, landlock: int) -> None:
+def test_the_value_arrives_in_its_slot_and_files_and_network_serve_one_call(who: Who, landlock: int) -> None:
     assert run_confined(who, landlock, PROGRAM) == {
         "posture": "confined",
         "status": 200,
@@ -23,4 +23,7 @@ def test_the_value_arrives_in_its_slot_and_the_tool_never_had_it(who: Who, landl
         "known to the tool": False,
         "misplaced": [True, ["secret_misplaced"]],
         "elsewhere": [True, False],
+        "carried": ["hello", "hello", "hello"],
+        "asked": True,
+        "kept": ["outbox/answer"],
     }
