@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from ringfence.agents.spending import SpendCap
+from ringfence.policy.spending import Spend
 from ringfence.runtime.freezing import Freeze, Scope
 from ringfence.runtime.invocation import Status
 from ringfence.store import SqliteStore
@@ -33,14 +36,18 @@ from tests.attack.database_bypass import BYPASSES, Bypass
 from tests.cluster import Cluster
 from tests.integration.store.raw import KEY
 
+CAP = SpendCap(tools="*", most=Decimal(9), per="day", amount=("x",))
+
 
 async def put_there(store: KeptStore) -> None:
     """The rows that the attempts are about."""
     await furnish(store)
     await ask(store, call("p", send))
     await queue(store, call("q", send))
+    spend = Spend(agent="ana", binding="", cap=CAP, taken=3)
     for id_ in ("r", "d"):
-        await store.start(call(id_, look), warrant=allowed(call(id_, look)), durability="full", events=[noted(id_)])
+        one = call(id_, look)
+        await store.start(one, warrant=allowed(one), durability="full", events=[noted(id_)], spends=[spend])
     await store.finish("d", ending=ended(), durability="full", events=[noted("done")])
     doubted = await queue(store, call("u", send))
     await store.start(call("u", send), warrant=by_votes(doubted), durability="full", events=[])

@@ -2,7 +2,7 @@
 
 Words: `key N` (start a call under a key that all share), `warrant ID` (start a call that was voted on),
 `vote ID VOTER`, `bucket N` (draw one of three tokens), `swap N` (set a row that nobody has set), `row N` (one of three
-rows that there is room for), `quit`.
+rows that there is room for), `cap N` (take 3 of 10), `quit`.
 Each answers with one line: `ok`, or the code of the refusal.
 """
 
@@ -11,11 +11,15 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from dataclasses import replace
+from decimal import Decimal
 
 from ringfence.agents.rates import Rate
+from ringfence.agents.spending import SpendCap
 from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.storage import Label, Namespace, StorageQuota, Writing
 from ringfence.policy.quotas import Draw
+from ringfence.policy.spending import PARTS, Spend
 from ringfence.store import SqliteStore
 from ringfence.store.kept import KeptStore
 from ringfence.store.postgres import PostgresStore
@@ -23,6 +27,7 @@ from ringfence.testing.store_samples import Clock, allowed, by_votes, call, look
 from tests.integration.store.raw import KEY
 
 THREE = Rate(count=3, seconds=3_600)
+TEN = SpendCap(tools="*", most=Decimal(10), per="day", amount=("x",))
 SPACE = Namespace(agent="ana", scope="tool", owner="look")
 ROWS = Label(tool="look", invocation_id="rows")
 
@@ -56,6 +61,10 @@ async def obey(store: KeptStore, word: str, about: str, more: list[str]) -> None
         space = Namespace(agent="ana", scope="session", owner=more[0])
         writing = Writing(label=Label(tool="look", invocation_id=f"rows-{more[0]}"), quota=quota, durability="full")
         await store.storage.put(space, f"{about}-{me}", "1", writing=writing)
+    elif word == "cap":
+        one = call(f"{about}-{me}", look)
+        spend = Spend(agent="ana", binding="", cap=replace(TEN, tools=about), taken=3 * PARTS)
+        await store.start(one, warrant=allowed(one), durability="normal", events=[noted("spent")], spends=[spend])
     else:
         raise AssertionError(word)
 

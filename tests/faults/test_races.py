@@ -18,7 +18,7 @@ from tests.architecture.source import ROOT
 from tests.cluster import Cluster
 from tests.faults.contender import opened
 
-pytestmark = pytest.mark.req("SCL-1", "IDM-2", "APR-3", "APR-4", "POL-4", "STO-1")
+pytestmark = pytest.mark.req("SCL-1", "IDM-2", "APR-3", "APR-4", "POL-2", "POL-4", "STO-1")
 CONTENDERS = 8
 FEW, MANY = 10, 1_000
 
@@ -84,6 +84,7 @@ async def race(url: str, *, rounds: int) -> int:
             assert all_told(crowd, "vote", f"v{number}", "person{0}") == ["ok"] * 2 + ["vote_refused"] * (lost - 1)
             assert await status_of(store, f"v{number}") is Status.QUEUED
             assert all_told(crowd, "bucket", f"b{number}") == ["ok"] * 3 + ["rate_limited"] * (CONTENDERS - 3)
+            assert all_told(crowd, "cap", f"c{number}") == ["ok"] * 3 + ["spend_cap_reached"] * (CONTENDERS - 3)
             assert all_told(crowd, "swap", f"row-{number}") == ["in_flight"] * lost + ["ok"]
             await begin(store, f"rows-s{number}", session=f"s{number}")
             assert all_told(crowd, "row", "r", f"s{number}") == ["ok"] * 3 + ["storage_quota"] * (CONTENDERS - 3)

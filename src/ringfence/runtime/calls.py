@@ -57,7 +57,7 @@ class Calls:
 
     async def reconcile(self, invocation_id: str, *, by: str) -> Recorded:
         """Ask the tool itself how its call in doubt ended; what it cannot tell stays in doubt."""
-        await require_operator(self._parts, by, wanted="call_settled")
+        await require_operator(self._parts, by, wanted="reconcile_started")
         await self._parts.board.refresh()
         recorded = await self._known(invocation_id)
         kept = recorded.invocation

@@ -1,4 +1,4 @@
--- What calls take from caps, so that every process counts together.
+-- What calls take from caps, so that every process counts together; and keys whose time a wrong clock cannot shorten.
 --
 --   spendings  what one call took from one cap: reserved where the call starts, settled where it ends
 --
@@ -70,3 +70,20 @@ CREATE TRIGGER spendings_kept BEFORE DELETE ON spendings
 FOR EACH ROW EXECUTE FUNCTION never('misuse: what was spent stays on record');
 CREATE TRIGGER z_truncated BEFORE TRUNCATE ON spendings
 FOR EACH STATEMENT EXECUTE FUNCTION never('misuse: nothing on record is removed');
+
+-- No key is free again before one that was reserved earlier: a clock that is set back and then right again must not
+-- make a short time of a long one.
+CREATE INDEX idempotency_keys_until ON idempotency_keys (expires_at);
+CREATE OR REPLACE FUNCTION warrants_used() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = ringfence, pg_temp AS $$
+BEGIN
+    IF NEW.key_until IS NOT NULL THEN
+        INSERT INTO idempotency_keys (agent, tool, key, arguments_digest, invocation_id, reserved_at, expires_at)
+        SELECT agent, tool, idempotency_key, arguments_digest, id, NEW.consumed_at,
+            greatest(NEW.key_until, (SELECT max(expires_at) FROM idempotency_keys))
+        FROM invocations WHERE id = NEW.invocation_id;
+    END IF;
+    UPDATE invocations SET status = 'queued' WHERE id = NEW.invocation_id AND status = 'proposed';
+    UPDATE invocations SET status = 'running', started_at = NEW.consumed_at WHERE id = NEW.invocation_id;
+    RETURN NULL;
+END $$;

@@ -1,4 +1,4 @@
--- What calls take from caps, so that every process counts together.
+-- What calls take from caps, so that every process counts together; and keys whose time a wrong clock cannot shorten.
 --
 --   spendings  what one call took from one cap: reserved where the call starts, settled where it ends
 --
@@ -55,3 +55,19 @@ BEGIN
 END;
 CREATE TRIGGER spendings_kept BEFORE DELETE ON spendings
 BEGIN SELECT RAISE(ABORT, 'misuse: what was spent stays on record'); END;
+
+-- No key is free again before one that was reserved earlier: a clock that is set back and then right again must not
+-- make a short time of a long one.
+CREATE INDEX idempotency_keys_until ON idempotency_keys (expires_at);
+DROP TRIGGER warrants_used;
+CREATE TRIGGER warrants_used AFTER INSERT ON warrants
+BEGIN
+    INSERT OR REPLACE INTO idempotency_keys (
+        agent, tool, key, arguments_digest, invocation_id, reserved_at, expires_at
+    )
+    SELECT agent, tool, idempotency_key, arguments_digest, id, NEW.consumed_at,
+        max(NEW.key_until, coalesce((SELECT max(expires_at) FROM idempotency_keys), ''))
+    FROM invocations WHERE id = NEW.invocation_id AND NEW.key_until IS NOT NULL;
+    UPDATE invocations SET status = 'queued' WHERE id = NEW.invocation_id AND status = 'proposed';
+    UPDATE invocations SET status = 'running', started_at = NEW.consumed_at WHERE id = NEW.invocation_id;
+END;
