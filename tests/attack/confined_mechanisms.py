@@ -42,7 +42,7 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-6", "kernel/allowlist_confined.py", "        *(WITHOUT_SCOPE if version < SIGNAL_SINCE else ()),\n", "", _OLD),
     _wall("SBX-4", "inside/confined.py", '"read": landlock.READ,', '"read": landlock.WRITE,', _FILES),
     _wall("SBX-4", "inside/confined.py", '"write": landlock.WRITE}', '"write": landlock.EVERYTHING_BUT_EXECUTE}', _FILES),
-    _wall("SBX-3", "inside/confined.py", "    resource.setrlimit(resource.RLIMIT_FSIZE, (layout.bounds.scratch_bytes,) * 2)\n", "", _FILES),
+    _wall("SBX-3", "inside/confined.py", "    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))\n", "", _FILES),
     _wall("SBX-4", "inside/confined.py", "    os.chdir(layout.start)\n", "", _FILES),
     _wall("SBX-6", "inside/confined.py", "        if not os.access(path, os.X_OK):\n", "        if False:\n", _REFUSED),
     _wall("SBX-3", "sandbox/pool.py", "blueprint.layout.ids or self._identities.lend()", "self._identities.lend()", _FILES_OF_ROOT),

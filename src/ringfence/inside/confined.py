@@ -99,7 +99,8 @@ def bind_zygote(layout: Layout, *, warden: int) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, WARDEN_SIGNALS)
     _die_with(warden)
     # Whatever import-time code writes to a granted folder is bounded like what a call writes.
-    resource.setrlimit(resource.RLIMIT_FSIZE, (layout.bounds.scratch_bytes,) * 2)
+    largest = layout.bounds.scratch_bytes
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
     limits.set_no_new_privileges()
     _restrict(layout)
     limits.drop_capabilities()
