@@ -117,17 +117,21 @@ async def test_no_argument_says_as_whom(tmp_path: Path, monkeypatch: pytest.Monk
     assert signed_in(desk) == [f"Bearer {VALUES['CHAT_SALES']}"] * 4
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        (lambda c: c["secrets"].update(CHAT_TOKEN={"account": "chatt"}), "there is no channel `chatt`"),
-        (lambda c: c["accounts"]["chat"]["sales"].update(credential="CHAT_TOKEN"), "is itself the credential"),
-        (lambda c: c["agents"]["ana"].pop("bindings"), "and the agent has no binding there"),
-    ],
-)
-async def test_a_credential_that_nobody_could_have_is_found_at_load(tmp_path: Path, change: Any, problem: str) -> None:
+CHANGES: dict[str, tuple[tuple[str, ...], Any]] = {
+    "there is no channel `chatt`": (("secrets", "CHAT_TOKEN", "account"), "chatt"),
+    "is itself the credential": (("accounts", "chat", "sales", "credential"), "CHAT_TOKEN"),
+    "and the agent has no binding there": (("agents", "ana", "bindings"), []),
+}
+
+
+@pytest.mark.parametrize("problem", CHANGES)
+async def test_a_credential_that_nobody_could_have_is_found_at_load(tmp_path: Path, problem: str) -> None:
     settings = config(tmp_path, Desk(port=443))
-    change(settings)
+    (*path, last), value = CHANGES[problem]
+    place = settings
+    for key in path:
+        place = place[key]
+    place[last] = value
     with pytest.raises(ConfigInvalid) as raised:
         async with open_runtime(settings, accept_as="bob"):
             pass

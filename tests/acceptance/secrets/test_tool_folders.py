@@ -86,8 +86,7 @@ async def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerato
 
 def said(outcome: Outcome) -> str:
     assert isinstance(outcome, Completed), outcome
-    assert isinstance(outcome.output, dict)
-    return str(outcome.output["said"])
+    return str(outcome.as_dict()["output"]["said"])
 
 
 async def test_a_program_uses_its_secret_and_never_has_the_value(
