@@ -243,10 +243,7 @@ async def test_a_question_of_another_shape_is_refused_whole_and_told_to_the_oper
         b'{"number":1,"ask":"set","scope":"tool","key":"k","value":1e999,"ttl":null}',
         b'{"number":1,"ask":"set","scope":"tool","key":"k","value":1,"ttl":1e999}',
         b'{"number":1,"ask":"set","scope":"tool","key":"k","value":' + b"9" * 100_000 + b',"ttl":null}',
-        b'{"number":1,"ask":"set","scope":"tool","key":"k","value":'
-        + b"[" * 50_000
-        + b"]" * 50_000
-        + b',"ttl":null}',
+        b'{"number":1,"ask":"set","scope":"tool","key":"k","value":' + b"[" * 50_000 + b"]" * 50_000 + b',"ttl":null}',
         b'{"number":1,"ask":"set","scope":"tool","key":"k","value":"\\ud800","ttl":null}',
         b'{"number":1,"ask":"set","scope":"tool","key":"k","value":"\xff","ttl":null}',
         b'{"number":1,"ask":"get","scope":"tool","key":"\\u0000"}',

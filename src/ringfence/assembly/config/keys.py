@@ -244,7 +244,7 @@ SANDBOX = Record(keys={
 })  # fmt: skip
 
 STORAGE = Record(keys={
-    "value_kb": Key(shape=Number(least=1, most=1024), means="how long one value may be, as JSON; at most 1024", default=256),
+    "value_kb": Key(shape=Number(least=1, most=1024), means="how long one value may be; at most 1024", default=256),
     "rows": _whole(10_000, "how many rows a tool, a session or an agent may keep in its own scope"),
     "scope_kb": _whole(16_384, "how much all of these may come to, keys and values"),
     "agent_kb": _whole(262_144, "how much an agent may keep in all scopes together"),
