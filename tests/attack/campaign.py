@@ -61,7 +61,7 @@ def give(workspace: Path, *, owner: int) -> None:
 async def run(order: dict[str, Any]) -> dict[str, Any]:
     from ringfence.assembly import open_runtime
 
-    workspace = Path(order.get("workspace", f"{order['state']}/work/{AGENT}"))
+    workspace = Path(order["workspace"]) if "workspace" in order else Path(order["state"], "work", AGENT)
     furnish(workspace, secret=order["canaries"]["secret_file"])
     if "owner" in order:
         give(workspace, owner=order["owner"])
