@@ -46,6 +46,20 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         (f"{_FILES}a_library_that_the_call_could_write_keeps_the_program_from_running",),
     ),
     (
+        "SBX-5",
+        "sandbox/local.py",
+        "            if not unread:\n",
+        "            if found:\n",
+        (f"{_PROCESSES}a_job_that_was_judged_before_libraries_were_read_runs_with_their_programs_hidden",),
+    ),
+    (
+        "SBX-10",
+        "sandbox/local.py",
+        "        await self._read_folders(job)\n",
+        "",
+        (f"{_TOOLBOX}folders_of_libraries_are_never_read_on_the_event_loop",),
+    ),
+    (
         "SBX-8",
         "sandbox/tree.py",
         "default=0) - len(markers[:1])",

@@ -17,7 +17,6 @@ from ringfence.assembly.config import Config
 from ringfence.assembly.floor import floor_of
 from ringfence.assembly.folders import find_folders
 from ringfence.assembly.reaching import EdgeWhenNeeded
-from ringfence.contract.capabilities import Processes
 from ringfence.contract.tool import Tool
 from ringfence.execution.sandbox import DenyAllSandbox, Sandbox
 from ringfence.execution.storage import Desks
@@ -45,8 +44,6 @@ class Sources:
         named = [await self.describer.describe(module, path=path) for module in self.config.tools.modules]
         handed = await self._handed_over(tools)
         found = find_folders(self.config.tools.folders)
-        described = [tool for each in (*named, *handed) for tool in each.tools]
-        await self._look_around([*described, *(each.declared.tool for each in found)], programs=bool(found))
         return [
             *_offered(named, accepted_by=accept_as, kind="module"),
             *(each.offered(snapshots=self.snapshots, accepted_by=accept_as) for each in found),
@@ -57,13 +54,6 @@ class Sources:
     def whole(self) -> frozenset[str]:
         """The sources that show all of their tools here; a program may hand over some of a module's."""
         return frozenset(f"module:{module}" for module in self.config.tools.modules)
-
-    async def _look_around(self, tools: Sequence[Tool], *, programs: bool) -> None:
-        """What the first call that starts programs would wait for otherwise, and every other call with it."""
-        needs = [need for tool in tools for need in tool.needs if isinstance(need, Processes)]
-        if isinstance(self.sandbox, LocalProcessSandbox) and (needs or programs):
-            permitted = [agent.permits.processes for agent in self.config.agents.values()]
-            await self.sandbox.look_around(name for each in (*needs, *permitted) for name in each.binaries)
 
     async def _handed_over(self, tools: Sequence[Tool]) -> Sequence[Described]:
         """In a jail the contracts must be found again; where none will run, their source is only named."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -129,6 +129,7 @@ def compile_blueprint(
     programs: tuple[Program, ...] = (),
     libraries: tuple[Program, ...] = (),
     entry: Entry | None = None,
+    hidden: Callable[[Sequence[Mount]], tuple[str, ...]] = hidden_programs,
 ) -> Blueprint:
     """The jail for a grant, or a refusal where a need has no backend or the kernel lacks what every jail is made of."""
     if not grant.kinds <= SERVED:
@@ -159,7 +160,7 @@ def compile_blueprint(
         ports=ports_for(grant),
         programs=programs,
         libraries=libraries,
-        hidden=hidden_programs(mounts) if running else (),
+        hidden=hidden(mounts) if running else (),
         entry=entry,
     )
     stage_a, stage_b = filters(layout.binds, layout.clients).digests

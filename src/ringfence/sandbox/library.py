@@ -2,11 +2,12 @@
 
 Takes: folders that a jail maps code from.  Gives: the paths of programs in them.  Never: opens a file that nobody may
 execute, follows a link, or looks twice in one process.
+
+To look takes up to a second, so that whoever serves others asks first whether a folder was read, and reads it apart.
 """
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator
 
@@ -17,10 +18,19 @@ _SHARED = ".so"
 _TEXTS = (".py", ".pyc", ".pyi", ".h", ".txt", ".js", ".json", ".md", ".pm", ".a", ".o", ".html", ".yaml")
 
 
-@functools.cache
+_found: dict[str, tuple[str, ...]] = {}
+
+
 def programs_in(folder: str) -> tuple[str, ...]:
     """Every ELF program in and below a folder, but for shared libraries that can also be started."""
-    return tuple(sorted(path for path in _executable(folder) if _is_program(path)))
+    if folder not in _found:
+        _found[folder] = tuple(sorted(path for path in _executable(folder) if _is_program(path)))
+    return _found[folder]
+
+
+def was_read(folder: str) -> bool:
+    """Whether `programs_in` answers at once."""
+    return folder in _found
 
 
 def _executable(folder: str) -> Iterator[str]:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from ringfence.contract.capabilities import Files, Kind, Processes
 from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.edge import Edge, way_of
 from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
 from ringfence.execution.storage import Desks, scopes_of
-from ringfence.inside.layout import Granted, Program
+from ringfence.inside.layout import Granted, Mount, Program
 from ringfence.kernel import landlock
 from ringfence.sandbox.blueprint import SERVED, Blueprint, compile_blueprint
 from ringfence.sandbox.confining import PostureName, demanded
@@ -27,12 +27,18 @@ from ringfence.sandbox.footing import MOUNTED, Footing, footing_on_disk
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.granting import resolve_files
 from ringfence.sandbox.libraries import Libraries
+from ringfence.sandbox.library import programs_in
 from ringfence.sandbox.outlet import Outlet, leads_to, trust_environment
 from ringfence.sandbox.own import NOT_A_PROGRAM, Own, own_program
 from ringfence.sandbox.pool import Pool, Request, Served
-from ringfence.sandbox.programs import found_programs, require_unchangeable, resolve_programs
+from ringfence.sandbox.programs import require_unchangeable, resolve_programs
 from ringfence.sandbox.reading import read
-from ringfence.sandbox.with_programs import hidden_programs, mounts_with_programs, usual_folders
+from ringfence.sandbox.with_programs import (
+    hidden_programs,
+    mounts_with_programs,
+    unread_folders,
+    usual_folders,
+)
 from ringfence.sandbox.writing import Writes
 
 _MOST_PRINTED_TRACE = 8_192
@@ -84,7 +90,7 @@ class LocalProcessSandbox:
         if job.kind == "process" and "storage" in job.grant.kinds:
             return CallRefused("a program has no `ctx`, and storage is reached by nothing else", code="not_available")
         try:
-            self.blueprint(job)
+            self._drawn(job, purpose="to judge")
         except CallRefused as refused:
             return refused
         except RingfenceError as failure:
@@ -100,16 +106,12 @@ class LocalProcessSandbox:
     async def close(self) -> None:
         await self._pool.close()
 
-    async def look_around(self, binaries: Iterable[str]) -> None:
-        """Read the folders of libraries that jails with these programs will have, while the event loop goes on."""
-        await asyncio.to_thread(self._look_around, frozenset(binaries))
-
-    def _look_around(self, binaries: frozenset[str]) -> None:
-        programs = found_programs(sorted(binaries))
-        hidden_programs(mounts_with_programs(self._pool.installation, programs))
-
     def blueprint(self, job: Job) -> Blueprint:
         """What the kernel will hold for this job, with its files as they are on disk now."""
+        return self._drawn(job, purpose="to run")
+
+    def _drawn(self, job: Job, *, purpose: Literal["to run", "to judge"]) -> Blueprint:
+        """A blueprint; while folders of libraries are unread, one that only tells whether there could be one."""
         granted = self._granted(job)
         own = self._own(job)
         programs = tuple(dict.fromkeys((*self._programs(job, granted=granted), *own.programs)))
@@ -120,6 +122,7 @@ class LocalProcessSandbox:
         key = (job.grant, job.limits, job.egress, granted, programs, libraries, own.entry, machine)
         found = self._blueprints.get(key)
         if found is None:
+            unread = purpose == "to judge" and self._unread(programs, own)
             compiled = compile_blueprint(
                 job.grant,
                 limits=job.limits,
@@ -130,12 +133,25 @@ class LocalProcessSandbox:
                 programs=programs,
                 libraries=libraries,
                 entry=own.entry,
+                hidden=_nothing_yet if unread else hidden_programs,
             )
             compiled = replace(compiled, leads_to=leads_to(job.grant, egress=job.egress))
             kinds = job.grant.kinds | own.kinds
             found = self._pool.fit(compiled, kinds=kinds, demands=demands, footing=footing)
-            self._remember(key, found)
+            if not unread:
+                self._remember(key, found)
         return found
+
+    def _unread(self, programs: tuple[Program, ...], own: Own) -> tuple[str, ...]:
+        if not programs and own.entry is None:
+            return ()
+        return unread_folders(mounts_with_programs(self._pool.installation, programs))
+
+    async def _read_folders(self, job: Job) -> None:
+        """Read what a jail for this job maps code from, once, while the event loop goes on."""
+        own = self._own(job)
+        for folder in self._unread((*self._programs(job, granted=()), *own.programs), own):
+            await asyncio.to_thread(programs_in, folder)
 
     def _footing(self, job: Job, *, granted: tuple[Granted, ...], demands: PostureName) -> Footing:
         """Without namespaces the agent's folder has no other name and no other owner than its own."""
@@ -187,6 +203,7 @@ class LocalProcessSandbox:
 
     async def _run(self, job: Job) -> RawOutput:
         await self._pool.find_out()
+        await self._read_folders(job)
         refused = self.refusal(job)
         if refused is not None:
             raise refused
@@ -216,6 +233,11 @@ class LocalProcessSandbox:
         async with self._writes.watched(granted) as written:
             served = await self._pool.serve(request)
         return _raw(served, blueprint=blueprint, files=written.document)
+
+
+def _nothing_yet(_mounts: Sequence[Mount]) -> tuple[str, ...]:
+    """For a blueprint that nothing is built from."""
+    return ()
 
 
 def _raw(served: Served, *, blueprint: Blueprint, files: dict[str, Any] | None) -> RawOutput:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import PurePosixPath
 
 from ringfence.contract.capabilities import Processes
@@ -35,15 +34,6 @@ def resolve_programs(processes: Processes, *, granted: Sequence[Granted], safety
             message = f"binary `{program.name}` {reason}, so a tool that lists it is at least of class `write`"
             raise CallRefused(message, code="binary_not_allowed", remedy='declare the tool with `safety="write"`')
     return tuple(program for program, _ in found)
-
-
-def found_programs(names: Iterable[str]) -> tuple[Program, ...]:
-    """Those of these binaries that are on this machine."""
-    found: list[Program] = []
-    for name in names:
-        with suppress(CallRefused):
-            found.append(_found(name)[0])
-    return tuple(found)
 
 
 def own_programs(head: Head) -> tuple[Program, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ringfence.inside.layout import Entry, Link, Mount, Program, Rule
 from ringfence.kernel import landlock
 from ringfence.sandbox.installation import Installation
-from ringfence.sandbox.library import programs_in
+from ringfence.sandbox.library import programs_in, was_read
 
 # What programs read besides their libraries; nothing of it can run.
 READABLE = {
@@ -76,6 +76,12 @@ def hidden_programs(mounts: Sequence[Mount]) -> tuple[str, ...]:
     """Programs in folders that code is mapped from; whoever may tell a loader what to run could run them."""
     found = (programs_in(mount.path) for mount in mounts if mount.code == "allowed" and mount.kind == "folder")
     return tuple(path for paths in found for path in paths)
+
+
+def unread_folders(mounts: Sequence[Mount]) -> tuple[str, ...]:
+    """Those folders that have to be read before it is known what is hidden in them."""
+    folders = (mount.path for mount in mounts if mount.code == "allowed" and mount.kind == "folder")
+    return tuple(folder for folder in folders if not was_read(folder))
 
 
 def program_links(

@@ -273,7 +273,7 @@ async def test_folders_of_libraries_are_never_read_on_the_event_loop(
         return listed(folder)
 
     monkeypatch.setattr(library, "_entries", entries)
-    library.programs_in.cache_clear()
+    monkeypatch.setattr(library, "_found", dict[str, Any]())
     async with open_desk(tmp_path) as desk:
         await desk.output("run_command", program="wc", arguments=["notes/a.md"])
     assert readers

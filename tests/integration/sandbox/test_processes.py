@@ -12,6 +12,7 @@ import pytest_asyncio
 from ringfence.agents.profile import Permits
 from ringfence.contract.capabilities import Processes
 from ringfence.contract.limits import Limits
+from ringfence.sandbox import library
 from tests.integration.sandbox.driver import Yard
 
 pytestmark = [pytest.mark.req("SBX-5", "SBX-3"), pytest.mark.asyncio(loop_scope="module")]
@@ -88,6 +89,18 @@ async def test_children_stop_at_the_limit_of_processes(yard: Yard) -> None:
     )
     assert raw.reply is not None
     assert b"Cannot fork" in raw.reply
+
+
+async def test_a_job_that_was_judged_before_libraries_were_read_runs_with_their_programs_hidden(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "_found", dict[str, tuple[str, ...]]())
+    job = yard.job("count", {"text": "one two"}, limits=Limits(pids=33))
+    assert yard.sandbox.refusal(job) is None
+    raw = await yard.sandbox.run(job)
+    drawn = yard.sandbox.blueprint(job)
+    assert (raw.fault, raw.evidence["blueprint"]) == (None, drawn.hash)
+    assert drawn.layout.hidden
 
 
 @pytest.mark.req("SBX-8")
