@@ -60,6 +60,12 @@ def test_needs_are_a_mapping_or_a_list_of_mappings(style: str) -> None:
     )
 
 
+def test_hosts_and_binaries_can_be_left_to_the_agent() -> None:
+    needs = {"network": "from_agent", "processes": "from_agent"}
+    given = declared(needs=needs, safety_class="write", permission_level="read_only", idempotency="optional")
+    assert read_tool(given, body="x").tool.needs == (Network(FROM_AGENT), Processes(FROM_AGENT))
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
@@ -73,6 +79,8 @@ def test_needs_are_a_mapping_or_a_list_of_mappings(style: str) -> None:
         ({"needs": {"root": True}}, "needs.root"),
         ({"needs": [{"processes": ["jq"]}, {"processes": ["id"]}]}, "needs"),
         ({"needs": {"processes": ["python3"]}}, "at least of class `write`"),
+        ({"needs": {"processes": "from_agent"}}, "at least `write`"),
+        ({"needs": {"processes": "from_anybody"}}, "needs.processes"),
         ({"safety_class": "write"}, "idempotency"),
         ({"entrypoint": "../run"}, "climbs"),
         ({"entrypoint": "/bin/sh"}, "absolute"),
