@@ -28,7 +28,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ringfence import Context, Done, Limits, Network, NotDone, Retry, Secrets, Storage, tool
+from ringfence import Context, Done, Files, Limits, Network, NotDone, Processes, Retry, Secrets, Storage, tool
 from ringfence.errors import RingfenceError
 
 EVERY = [Storage("tool"), Storage("session"), Storage("agent")]
@@ -149,6 +149,15 @@ def forever(ctx: Context) -> int:
     return number
 
 
+@tool(safety="write", idempotency="optional", needs=[Storage("tool"), Processes("wc"), Files(write=["out"])])
+async def counts(ctx: Context, text: str) -> list[int]:
+    """Count words with a program, remember the number, and write it down."""
+    done = await ctx.processes.run(["wc", "-w"], input=text)
+    await ctx.storage.set("words", int(done.stdout))
+    await ctx.files.write_text("out/words", str(await ctx.storage.get("words")))
+    return [await ctx.storage.get("words"), int(await ctx.files.read_text("out/words"))]
+
+
 @tool(safety="write", idempotency="optional", needs=[Storage("tool")])
 def full(ctx: Context) -> str:
     """Do not notice that storage is full."""
@@ -227,6 +236,8 @@ def settings(folder: Path, **changes: Any) -> dict[str, Any]:
         "allowed_tools": ["*"],
         "network": {"allow": ["desk.example.com"]},
         "secrets": {"allow": ["DESK_KEY"]},
+        "processes": {"allow": ["wc"]},
+        "files": {"write": ["out"]},
     }
     return {
         "version": 1,

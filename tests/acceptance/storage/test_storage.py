@@ -272,3 +272,10 @@ async def test_rows_are_kept_in_a_server_alike(tmp_path: Path, cluster: Cluster,
         assert await pantry.does(step("get", "k", scope="agent"), agent="ben") == [None]
         *_, more = await pantry.does(*(step("set", f"{n}", 0, scope="tool") for n in range(KEPT["rows"] + 1)))
         assert more["code"] == "storage_quota"
+
+
+async def test_storage_goes_together_with_programs_and_files(pantry: Pantry) -> None:
+    outcome = await pantry.call("counts", {"text": "one two three"})
+    assert isinstance(outcome, Completed), outcome
+    assert outcome.output == [3, 3]
+    assert outcome.effects["storage"] == {"reads": 2, "writes": 1, "bytes_written": len("words3")}
