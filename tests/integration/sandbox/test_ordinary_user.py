@@ -42,3 +42,17 @@ def test_an_ordinary_users_tools_have_a_network_in_which_every_address_leads_to_
     told = json.loads(ordinary_user_python("as_ordinary_user_network.py"))
     expected = [[address, {"dialled": [address]}] for address in ("::ffff:198.18.0.2", "::ffff:127.0.0.1", "::1")]
     assert told == {"uid": NOBODY, "told": expected}
+
+
+@pytest.mark.req("OPS-9", "SBX-8")
+def test_the_ready_tools_do_the_same_for_an_ordinary_user(ordinary_user_python: Callable[..., str]) -> None:
+    assert json.loads(ordinary_user_python("as_ordinary_user_toolbox.py")) == {
+        "posture": "full",
+        "python": "42",
+        "read": "hello\na refund\n",
+        "wrote": {"path": "outbox/new/b", "size": 1},
+        "found": ["notes/a.md"],
+        "ran": "2 notes/a.md\n",
+        "started": {"started": 1},
+        "unlisted": "binary_not_allowed",
+    }
