@@ -99,6 +99,16 @@ BYPASSES: tuple[Bypass, ...] = (
     Bypass(aim="money that is spent and settled at once", statement="INSERT INTO spendings (agent, binding, cap, invocation_id, basis, amount, most, since, at, settled_at) VALUES ('ana', '', 'c', 'q', 'amount', 1, 9, 0, 1, '2030')", on=_SQLITE),
     Bypass(aim="a spending put in the place of another", statement="INSERT OR REPLACE INTO spendings (number, agent, binding, cap, invocation_id, basis, amount, most, since, at) SELECT number, agent, binding, cap, invocation_id, basis, 0, most, since, at FROM spendings", on=_SQLITE),
     Bypass(aim="the spendings emptied", statement="TRUNCATE spendings", on=_POSTGRES),
+    # what tools keep
+    Bypass(aim="a row of another agent", statement="INSERT INTO storage_rows (agent, scope, owner, key, value, written_at, by_tool, by_invocation) VALUES ('ben', 'agent', '', 'k', '1', '2030', 'send', 'r')"),
+    Bypass(aim="a row of another session", statement="INSERT INTO storage_rows (agent, scope, owner, key, value, written_at, by_tool, by_invocation) VALUES ('ana', 'session', 'other', 'k', '1', '2030', 'send', 'r')"),
+    Bypass(aim="a row of another tool", statement="INSERT INTO storage_rows (agent, scope, owner, key, value, written_at, by_tool, by_invocation) VALUES ('ana', 'tool', 'look', 'k', '1', '2030', 'send', 'r')"),
+    Bypass(aim="a row by a call that is over", statement="INSERT INTO storage_rows (agent, scope, owner, key, value, written_at, by_tool, by_invocation) VALUES ('ana', 'agent', '', 'k', '1', '2030', 'send', 'd')"),
+    Bypass(aim="a row by no call", statement="INSERT INTO storage_rows (agent, scope, owner, key, value, written_at, by_tool, by_invocation) VALUES ('ana', 'agent', '', 'k', '1', '2030', 'send', NULL)"),
+    Bypass(aim="a row for everybody", statement="INSERT INTO storage_rows (agent, scope, owner, key, value, written_at, by_tool, by_invocation) VALUES ('ana', 'all', '', 'k', '1', '2030', 'send', 'r')"),
+    Bypass(aim="room that is not there", statement="INSERT INTO storage_use (agent, scope, owner, count, bytes) VALUES ('ana', 'all', '', -9, 0)"),
+    Bypass(aim="a count of one's own", statement="INSERT INTO storage_use (agent, scope, owner, count, bytes) VALUES ('ana', 'all', '', 0, 0)", on=_POSTGRES),
+    Bypass(aim="the rows emptied", statement="TRUNCATE storage_rows", on=_POSTGRES),
     # the trail
     Bypass(aim="an event changed", statement="UPDATE audit_events SET kind = 'x'"),
     Bypass(aim="an event removed", statement="DELETE FROM audit_events"),
