@@ -140,7 +140,7 @@ def flaky(name: str) -> str:
     return name
 
 
-@tool(safety="write", idempotency="optional", retry=Retry(attempts=3, backoff=0))
+@tool(safety="write", idempotency="optional", needs=[Files(write=["outbox"])], retry=Retry(attempts=3, backoff=0))
 def flaky_write(name: str) -> str:
     """Write to somewhere that fails at times."""
     return name

@@ -93,7 +93,7 @@ def test_a_granted_file_is_looked_at_by_itself(tmp_path: Path) -> None:
 
 def test_too_many_entries_or_another_call_make_it_partial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_text("x")
-    whole = seen(tmp_path)
+    whole = older(seen(tmp_path))
     assert changes(whole, whole, alone=False)["coverage"] == "partial"
     monkeypatch.setattr(listing, "MOST_ENTRIES", 1)
     (tmp_path / "b").write_text("x")
