@@ -18,6 +18,7 @@ from tests.integration.sandbox.driver import Yard
 pytestmark = [pytest.mark.req("SBX-5"), pytest.mark.asyncio(loop_scope="module")]
 
 GIT_CORE = "/usr/lib/git-core"
+AMONG = Path("/usr/local/lib") / f"ringfence-libraries-{os.getpid()}"
 INNER = "int inner(void) { return 40; }"
 OUTER = "int inner(void); int outer(void) { return inner() + 2; }"
 MAIN = '#include <stdio.h>\nint outer(void);\nint main(void) { printf("%d\\n", outer()); return 0; }'
@@ -41,12 +42,19 @@ def built() -> Iterator[Path]:
     (folder / "lib" / "libouter.so.1").symlink_to("libouter.so.1.0")
     compile_("-o", "bin/answer", "main.c", "lib/libouter.so.1.0",
              "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib", "-Wl,-rpath-link,deep")  # fmt: skip
+    shutil.copytree(folder / "deep", AMONG)
+    compile_("-shared", "-fPIC", "-o", str(AMONG / "libouter.so.1"), "outer.c", "-Wl,-soname,libouter.so.1",
+             "-Ldeep", "-linner")  # fmt: skip
+    (AMONG / "notes.txt").write_text("every jail may read this folder")
+    compile_("-o", "bin/among", "main.c", "lib/libouter.so.1.0",
+             f"-Wl,--disable-new-dtags,-rpath,{AMONG}", "-Wl,-rpath-link,deep")  # fmt: skip
     (folder / "lib" / "notes.txt").write_text("beside the library, and nobody asked for it")
     (folder / "other" / "question").symlink_to("../bin/answer")
     try:
         yield folder
     finally:
         shutil.rmtree(folder)
+        shutil.rmtree(AMONG, ignore_errors=True)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -54,7 +62,7 @@ async def yard(built: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIt
     workspace = Path("/var/tmp") / f"ringfence-workspace-{os.getpid()}"
     (workspace / "repo").mkdir(parents=True)
     listed = Processes(
-        str(built / "other" / "question"), "cat", "ls", "awk", "man",
+        str(built / "other" / "question"), "cat", "ls", "awk", str(built / "bin" / "among"),
         "git", f"{GIT_CORE}/git", f"{GIT_CORE}/git-remote-https",
     )  # fmt: skip
     opened = Yard(
@@ -101,8 +109,11 @@ async def test_a_library_that_the_call_could_write_keeps_the_program_from_runnin
     assert told == ("binary_not_allowed", "binary `libouter.so.1` lies where the call could write it")
 
 
-async def test_a_program_with_libraries_in_a_folder_of_its_own_among_the_machines_runs(yard: Yard) -> None:
-    assert (await yard.output("start_listed", {"words": ["man", "--version"]})).startswith("0 man 2")
+async def test_a_program_with_libraries_in_a_folder_that_every_jail_reads_and_runs_nothing_from_runs(
+    yard: Yard, built: Path
+) -> None:
+    assert await yard.output("start_listed", {"words": [str(built / "bin" / "among")]}) == "0 42"
+    assert "notes.txt" in await yard.output("start_listed", {"words": ["ls", str(AMONG)]})
 
 
 async def test_a_link_by_way_of_a_folder_that_no_jail_has_runs(yard: Yard) -> None:
