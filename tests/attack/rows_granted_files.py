@@ -45,5 +45,6 @@ ROWS: tuple[Row, ...] = (
     _row(3, "planted_link", "stopped by mount namespace: ENOENT"),
     _row(5, "hard_link_out_of_what_is_read", "stopped by kernel: EXDEV"),
     _row(16, "path_argument", "stopped by kernel: EXDEV ENOENT", control=everywhere("probe with careless files")),
+    _row(19, "leave_a_set_id_program", "stopped by seccomp: EPERM ENOSYS"),
     _row(21, "change_what_was_granted_for_reading", "stopped by read-only mounts: EROFS"),
 )

@@ -24,6 +24,7 @@ from ringfence.inside.filters import Filters, filters
 from ringfence.inside.layout import Granted, Layout, Order, Rule, identity_of
 from ringfence.kernel import allowlist_confined, landlock, limits, namespaces, notify, seccomp
 from ringfence.kernel.allowlist import Row
+from ringfence.kernel.allowlist_files import MAKING
 from ringfence.kernel.allowlist_network import ASKED_FIRST, MAKING_ASKED
 
 SPARE_FLAGS = allowlist_confined.SPARE_FLAGS
@@ -35,7 +36,7 @@ _ITS_OWN_FOLDER = "name a `workspace` that its owner has a way to, or run Ringfe
 
 
 # What a granted need adds to the tables of a jail without namespaces, by stage; a need that is not here adds nothing.
-ADDED: Mapping[str, tuple[Row, ...]] = {"network": ASKED_FIRST}
+ADDED: Mapping[str, tuple[Row, ...]] = {"network": ASKED_FIRST, "files": MAKING}
 ADDED_TO_MAKING: Mapping[str, tuple[Row, ...]] = {"network": MAKING_ASKED}
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 from ringfence.contract.fingerprint import digest
 from ringfence.kernel import namespaces
 from ringfence.kernel.allowlist import FRESH_MOUNTS, Row, stage_a, stage_b
+from ringfence.kernel.allowlist_files import WITH_FILES
 from ringfence.kernel.allowlist_network import MAKING_WAYS, WITH_NETWORK
 from ringfence.kernel.allowlist_processes import WITH_AN_ENTRY, WITH_PROCESSES, stage_c
 from ringfence.kernel.mounts import BIND_FLAGS
@@ -36,7 +37,12 @@ class Filters:
 
 
 # What a granted need adds to the tables; a need that is not here adds nothing.
-ADDED: Mapping[str, tuple[Row, ...]] = {"processes": WITH_PROCESSES, "entry": WITH_AN_ENTRY, "network": WITH_NETWORK}
+ADDED: Mapping[str, tuple[Row, ...]] = {
+    "processes": WITH_PROCESSES,
+    "entry": WITH_AN_ENTRY,
+    "network": WITH_NETWORK,
+    "files": WITH_FILES,
+}
 # What a zygote with that need may do besides, to make spares.
 ADDED_TO_MAKING: Mapping[str, tuple[Row, ...]] = {"network": MAKING_WAYS}
 

@@ -13,6 +13,7 @@ import errno
 import mmap
 import os
 import socket
+import struct
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
@@ -119,10 +120,24 @@ _WITH_PROCESSES: tuple[Try, ...] = (
 )  # fmt: skip
 
 
+def _set_id_by_openat2() -> None:
+    how = struct.pack("QQQ", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o4700, 0)
+    os.close(call("openat2", -100, f"{SCRATCH}/set-id".encode(), how, len(how)))
+
+
+MAKING_FILES: tuple[Try, ...] = (
+    Try("set-id file", "seccomp",
+        lambda: os.close(os.open(f"{SCRATCH}/set-id", os.O_WRONLY | os.O_CREAT, 0o4700)), (_E.EPERM,)),
+    Try("set-id file, hidden", "seccomp", _set_id_by_openat2, (_E.ENOSYS,)),
+)  # fmt: skip
+_CHANGING_FILES = (Try("set-id bit", "seccomp", lambda: os.chmod(SCRATCH, 0o4700), (_E.EPERM,)),)
+
+
 def tries_with(clients: Collection[str]) -> tuple[Try, ...]:
     """What must fail in a jail with these needs granted."""
     always = tuple(one for one in TRIES if one.unless not in clients)
-    return (*always, *_WITH_PROCESSES) if "processes" in clients else always
+    with_programs = _WITH_PROCESSES if "processes" in clients else ()
+    return (*always, *with_programs, *((*MAKING_FILES, *_CHANGING_FILES) if "files" in clients else ()))
 
 
 def measure(clients: Collection[str] = ()) -> dict[str, Any]:

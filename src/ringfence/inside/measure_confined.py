@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ringfence.inside.layout import SCRATCH, Granted
-from ringfence.inside.measure import TRIES, Try, outcome
+from ringfence.inside.measure import MAKING_FILES, TRIES, Try, outcome
 from ringfence.kernel.closures import TRUNCATE_SINCE
 from ringfence.kernel.namespaces import NEW_USER, SAME_PARENT, flags_register
 from ringfence.kernel.syscalls import call
@@ -99,7 +99,8 @@ def tries_for(version: int, granted: Sequence[Granted] = (), clients: Collection
     always = CONFINED_TRIES
     if "network" in clients:
         always = (*(one for one in CONFINED_TRIES if one.name != _MADE_POSSIBLE), *ASKED_FIRST)
-    return (*always, *older, *(one for each in granted for one in _of_a_grant(each)))
+    made = MAKING_FILES if "files" in clients else ()
+    return (*always, *older, *made, *(one for each in granted for one in _of_a_grant(each)))
 
 
 def _on_own_socket(act: Callable[[socket.socket], object]) -> None:

@@ -61,6 +61,8 @@ WITHOUT_TRUNCATE: tuple[Row, ...] = (
     Row("openat2", "its flags lie behind a pointer", _ABSENT),
 )
 
+_LOOKED_AT = ("open", "openat")
+
 # A filter is made before the process that it binds is forked, so it cannot name that process's own pid.
 WITHOUT_PIDS: tuple[Row, ...] = (
     Row("kill", "no pid namespace hides others, and even a refusal would tell who is there", REFUSE),
@@ -89,7 +91,7 @@ def narrowed(version: int) -> tuple[Row, ...]:
 
 def stage_b(version: int, extra: Sequence[Row] = ()) -> dict[int, Outcome]:
     """What a tool may do while it serves a call; `extra` is for what was granted to it."""
-    return allowlist.stage_b() | _by_number(version) | _rows(extra)
+    return _further(allowlist.stage_b() | _by_number(version), _rows(extra))
 
 
 def stage_a(version: int, extra: Sequence[Row] = ()) -> dict[int, Outcome]:
@@ -100,7 +102,18 @@ def stage_a(version: int, extra: Sequence[Row] = ()) -> dict[int, Outcome]:
     if not isinstance(prctl, ArgumentCheck):
         raise TypeError("stage A lets a zygote call prctl without a look at what for")
     table[NUMBERS["prctl"]] = ArgumentCheck(alternatives=(*prctl.alternatives, _DIES_WITH_ITS_PARENT))
-    return table | _by_number(version) | _rows(extra)
+    return _further(table | _by_number(version), _rows(extra))
+
+
+def _further(table: dict[int, Outcome], extra: dict[int, Outcome]) -> dict[int, Outcome]:
+    """The table with what was granted; where an older Landlock already has arguments looked at, both looks count."""
+    both = table | extra
+    for number in map(NUMBERS.__getitem__, _LOOKED_AT):
+        one, other = table.get(number), extra.get(number)
+        if isinstance(one, ArgumentCheck) and isinstance(other, ArgumentCheck):
+            pairs = ((*first, *second) for first in one.alternatives for second in other.alternatives)
+            both[number] = ArgumentCheck(alternatives=tuple(pairs))
+    return both
 
 
 def _by_number(version: int) -> dict[int, Outcome]:

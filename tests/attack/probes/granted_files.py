@@ -8,7 +8,9 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import struct
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from ringfence import Context, Files, Tool, tool
@@ -19,7 +21,7 @@ from .attempt import Attempt, Canaries, attempt, attempts, read_secret, system_c
 
 SUFFIX = "_with_files"
 NEEDS = [Files(read=["knowledge"], write=["outbox"])]
-_RENAMEAT2, _AT_FDCWD, _RENAME_EXCHANGE = 316, -100, 2
+_RENAMEAT2, _OPENAT2, _AT_FDCWD, _RENAME_EXCHANGE = 316, 437, -100, 2
 _SWAPS = 300
 
 
@@ -120,6 +122,41 @@ def line_021_change_what_was_granted_for_reading_with_files(canaries: Canaries) 
             "remove": lambda: os.unlink("knowledge/other" if os.path.exists("knowledge/other") else "knowledge/note"),
         }
     )
+
+
+@tool(safety="read", needs=NEEDS)
+def line_019_leave_a_set_id_program_with_files(canaries: Canaries) -> Attempt:
+    """Leave a program in a granted folder that makes its owner of whoever runs it outside."""
+    os.umask(0)
+
+    def made(name: str, mode: int) -> None:
+        os.close(os.open(f"outbox/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+
+    def changed(name: str, change: Callable[[str], object]) -> None:
+        made(name, 0o755)
+        change(f"outbox/{name}")
+
+    def by_descriptor(path: str) -> None:
+        descriptor = os.open(path, os.O_WRONLY)
+        try:
+            os.fchmod(descriptor, 0o4755)
+        finally:
+            os.close(descriptor)
+
+    how = struct.pack("QQQ", os.O_WRONLY | os.O_CREAT, 0o4755, 0)
+    try:
+        return attempts(
+            {
+                "made": lambda: made("a", 0o4755),
+                "for a group": lambda: made("b", 0o2755),
+                "hidden": lambda: system_call(_OPENAT2, _AT_FDCWD, b"outbox/c", how, len(how)),
+                "changed": lambda: changed("d", lambda path: os.chmod(path, 0o4755)),
+                "by descriptor": lambda: changed("e", by_descriptor),
+            }
+        )
+    finally:
+        for name in "abcde":
+            Path("outbox", name).unlink(missing_ok=True)
 
 
 @tool(safety="read", needs=NEEDS)
