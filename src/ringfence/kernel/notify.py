@@ -9,7 +9,6 @@ answered the thread stands still, and its number belongs to nobody else. Where n
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import os
@@ -17,7 +16,7 @@ import struct
 from dataclasses import dataclass
 
 from ringfence.kernel import proc
-from ringfence.kernel.seccomp import Action
+from ringfence.kernel.seccomp import Action, prepare
 from ringfence.kernel.syscalls import call
 
 ASK = Action(0x7FC0_0000)
@@ -25,7 +24,6 @@ NEW_LISTENER = 1 << 3
 ONLY_DEATH_INTERRUPTS = 1 << 5  # since Linux 5.19
 
 _SET_MODE_FILTER = 1
-_STEP = struct.Struct("HBBI")
 _NOTICE = struct.Struct("=QIIiIQ6Q")
 _ANSWER = struct.Struct("=QqiI")
 _ID = struct.Struct("=Q")
@@ -48,8 +46,7 @@ def install(encoded: bytes) -> int:
 
     Preconditions: no_new_privs is set, this is the only thread, and no filter of this process has a listener.
     """
-    steps = ctypes.create_string_buffer(encoded, len(encoded))
-    header = struct.pack("HxxxxxxQ", len(encoded) // _STEP.size, ctypes.addressof(steps))
+    header, _ = prepare(encoded)
     try:
         return call("seccomp", _SET_MODE_FILTER, NEW_LISTENER | ONLY_DEATH_INTERRUPTS, header)
     except OSError as failure:
