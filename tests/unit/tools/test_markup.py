@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ringfence.tools.markup import plain_text
@@ -16,6 +18,22 @@ def test_markup_scripts_and_styles_are_left_out() -> None:
         "<p>One   two<br>three</p><!-- hidden --><ul><li>four<li>five</ul><noscript>six</noscript></body></html>"
     )
     assert plain_text(page) == "A page\nHello & welcome\nOne two\nthree\nfour\nfive"
+
+
+def test_what_stands_in_quotes_does_not_end_a_tag_and_what_is_no_tag_is_text() -> None:
+    assert plain_text("<a title=\"x > y\" href='z'>link</a> 1 < 2, 3 <4> &lt;b&gt;") == "link 1 < 2, 3 <4> <b>"
+    assert plain_text("<SCRIPT type=x>hidden</Script>seen<!DOCTYPE x><?php hidden ?>") == "seen"
+    assert plain_text("one\ntwo<p>three\r\nfour") == "one two\nthree four"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<", "<!--", "<!", "<a ", "<a b='", "</", "&#", "&", "<![CDATA[", "<?", "<script>", "<a b=c ", "<p>", "-->"],
+)
+def test_no_page_takes_longer_than_its_length(unit: str) -> None:
+    started = time.process_time()
+    plain_text(unit * (512 * 1024 // len(unit)))
+    assert time.process_time() - started < 3
 
 
 @pytest.mark.parametrize("page", ["", "<", "<<<>>>", "<p", "</p></p>", "<script>never ended", "&#xD800;", "<![CDATA["])
