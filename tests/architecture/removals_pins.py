@@ -151,4 +151,14 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         "    if False:\n",
         (f"{_PINS}without_a_configured_time_no_body_goes",),
     ),
+    (
+        "SCL-1",
+        "assembly/assemble.py",
+        'if refused.code != "definition_changed":',
+        "if True:",
+        (
+            "tests/acceptance/database/test_first_start.py::"
+            "test_a_process_that_another_overtakes_while_it_registers_its_tools_goes_by_their_record[sqlite]",
+        ),
+    ),
 )

@@ -23,11 +23,12 @@ from ringfence.assembly.secrets import open_strongbox
 from ringfence.assembly.storing import open_store
 from ringfence.assembly.workspaces import make_workspaces
 from ringfence.contract.tool import Tool
-from ringfence.errors import ConfigInvalid, RingfenceError, TrailUnavailable
+from ringfence.errors import ConfigInvalid, DeclarationRefused, RingfenceError, TrailUnavailable
 from ringfence.execution.sandbox import Sandbox
 from ringfence.execution.scrubbing import ScrubbedSandbox, scrubbed_logs
 from ringfence.execution.storage_desk import StorageDesks
 from ringfence.policy.rules import RuleBook, failing_examples
+from ringfence.registry.pins import Offered
 from ringfence.registry.registry import Registry, register
 from ringfence.runtime import Runtime
 from ringfence.runtime.ledger import Board
@@ -98,6 +99,18 @@ async def _register(
     now: Callable[[], datetime],
 ) -> Registry:
     offers = await sources.offers(tools, accept_as=accept_as)
+    try:
+        return await _record(offers, sources=sources, store=store, now=now)
+    except DeclarationRefused as refused:
+        # Another process recorded the same tools between the look at the record and the move; now its record stands.
+        if refused.code != "definition_changed":
+            raise
+        return await _record(offers, sources=sources, store=store, now=now)
+
+
+async def _record(
+    offers: Sequence[Offered], *, sources: Sources, store: KeptStore, now: Callable[[], datetime]
+) -> Registry:
     code = sources.config.pins_code
     registry = register(offers, ledger=await store.ledger(), code=code, whole=sources.whole)
     if registry.is_news:
