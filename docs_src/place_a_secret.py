@@ -1,4 +1,5 @@
 import asyncio
+import urllib.request
 from pathlib import Path
 
 from ringfence import Context, Network, Secrets, tool
@@ -18,6 +19,16 @@ def tickets(ctx: Context) -> str:
 def curious(ctx: Context) -> str:
     """Look at the secret."""
     return f"the secret is {ctx.secrets['DESK_KEY']}"
+
+
+@tool(safety="read", needs=NEEDS)
+def by_urllib(ctx: Context, place: str) -> str:
+    """Read the open tickets with a client of one's own; or put the secret into an address."""
+    asked = urllib.request.Request("https://desk.example.com/tickets")
+    if place == "address":
+        asked = urllib.request.Request(f"https://desk.example.com/?key={ctx.secrets['DESK_KEY'].placeholder()}")
+    asked.add_header("Authorization", ctx.secrets["DESK_KEY"].bearer())
+    return str(urllib.request.urlopen(asked, timeout=10).read().decode())
 
 
 @tool(safety="read", needs=NEEDS)
@@ -44,13 +55,13 @@ async def main() -> None:
     key = Path("desk.key")
     key.touch(mode=0o600)
     key.write_text("zebra-orchid-41-lantern\n")
-    async with open_runtime(CONFIG, tools=[tickets, curious, smuggle]) as runtime:
+    async with open_runtime(CONFIG, tools=[tickets, by_urllib, curious, smuggle]) as runtime:
         session = runtime.session(agent="ana")
         print((await session.call("curious", {})).as_dict()["output"])
 
-        smuggled = await session.call("smuggle", {})
-        refusals = smuggled.as_dict()["effects"]["network"]["refusals"]
-        print(smuggled.status, [refusal["code"] for refusal in refusals])
+        for smuggled in (await session.call("smuggle", {}), await session.call("by_urllib", {"place": "address"})):
+            refusals = smuggled.as_dict()["effects"]["network"]["refusals"]
+            print(smuggled.status, [refusal["code"] for refusal in refusals])
 
         passed = await session.call("curious", {"why": "I know that it is zebra-orchid-41-lantern"})
         print(passed.status, passed.as_dict()["code"])

@@ -15,6 +15,7 @@ from tests.acceptance.secrets.far import Desk, a_desk, private_file
 pytestmark = pytest.mark.req("VIEW-7", "SEC-2")
 
 VALUES = {"CHAT_SALES": "sales-walnut-88-harbour", "CHAT_BOSS": "boss-cobalt-17-meadow"}
+OTHERS = {"MAIL_KEY": "mail-linden-30-quarry"}
 TOOLS = '''
 import requests
 
@@ -56,7 +57,9 @@ def agent(desk: Desk, *bindings: str) -> dict[str, Any]:
 
 def config(folder: Path, desk: Desk) -> dict[str, Any]:
     (folder / "chat_tools.py").write_text(TOOLS.format(here=desk.here))
-    files = {name: {"file": private_file(folder / f"{name}.key", value)} for name, value in VALUES.items()}
+    files = {
+        name: {"file": private_file(folder / f"{name}.key", value)} for name, value in {**VALUES, **OTHERS}.items()
+    }
     return {
         "version": 1,
         "tools": {"modules": ["chat_tools"], "path": [str(folder)]},
@@ -66,9 +69,10 @@ def config(folder: Path, desk: Desk) -> dict[str, Any]:
                 "sales": {"agents": ["ana"], "credential": "CHAT_SALES"},
                 "boss": {"agents": ["ben", "ana"], "credential": "CHAT_BOSS"},
                 "quiet": {"agents": ["ana"]},
-            }
+            },
+            "mail": {"desk": {"agents": ["ana"], "credential": "MAIL_KEY"}},
         },
-        "agents": {"ana": agent(desk, "chat:sales", "chat:quiet"), "ben": agent(desk, "chat:boss")},
+        "agents": {"ana": agent(desk, "chat:sales", "chat:quiet", "mail:desk"), "ben": agent(desk, "chat:boss")},
         "secrets": {**files, "CHAT_TOKEN": {"account": "chat"}},
         "sandbox": {"kind": "local"},
         "store": {"url": f"sqlite:///{folder}/state/ringfence.db"},
@@ -111,9 +115,10 @@ async def test_no_argument_says_as_whom(tmp_path: Path, monkeypatch: pytest.Monk
         by_name = await call(runtime, "ana", "chat:sales", "read_as_boss")
         assert isinstance(by_name, Refused), by_name
         assert by_name.code == "tool_not_found"
-        elsewhere = await call(runtime, "ana", "chat:quiet", "read_room", room="x")
-        assert isinstance(elsewhere, Refused), elsewhere
-        assert (elsewhere.code, VALUES["CHAT_BOSS"] in repr(elsewhere)) == ("not_available", False)
+        for binding in ("chat:quiet", "mail:desk"):
+            elsewhere = await call(runtime, "ana", binding, "read_room", room="x")
+            assert isinstance(elsewhere, Refused), elsewhere
+            assert (elsewhere.code, binding) == ("not_available", binding)
     assert signed_in(desk) == [f"Bearer {VALUES['CHAT_SALES']}"] * 4
 
 

@@ -131,6 +131,10 @@ def own_smuggle(ctx: Context, library: str, url: Url, place: str, spelling: str 
     ways: dict[str, dict[str, Any]] = {
         "body": {"data": b"a" * 70_000 + word.encode(), "headers": right},
         "chunks": {"data": iter([b"a" * 9, *(bytes([letter]) for letter in word.encode()), b"b"]), "headers": right},
+        "long chunks": {
+            "data": iter([b"a" * 1_100_000, *(bytes([letter]) for letter in word.encode()), b"b"]),
+            "headers": right,
+        },
         "long body": {"data": b"a" * 2_000_000 + word.encode(), "headers": right},
         "header": {"headers": {**right, "X-Other": word}},
         "header name": {"headers": {f"X-{word.rstrip('=')}": "1"}},
@@ -207,3 +211,15 @@ def show(ctx: Context) -> Text:
 def reveal(ctx: Context) -> int:
     """Use the value itself."""
     return len(ctx.secrets["API_KEY"].raw())
+
+
+BARE: list[Capability] = [Network("api.example.com"), Secrets("API_KEY", hosts=[], reveal=True)]
+
+
+@tool(safety="network", egress="write", idempotency="optional", needs=BARE)
+def reveal_elsewhere(ctx: Context, url: Url, place: str) -> Text:
+    """Send the placeholder of a secret that is revealed, unread and without TLS."""
+    word = ctx.secrets["API_KEY"].placeholder()
+    if place == "body":
+        return json.dumps(_with("requests", "POST", url, data=b"a" * 70_000 + word.encode()))
+    return json.dumps(_with("requests", "GET", url, headers={"Authorization": f"Bearer {word}"}))
