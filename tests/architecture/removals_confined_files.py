@@ -14,6 +14,8 @@ _NO_RULE = (f"{_FILES}a_name_that_leads_to_another_folder_by_now_makes_no_rule",
 _NOT_ROOTS = (f"{_FILES}files_of_root_or_of_two_owners_are_not_served_by_root",)
 _MEASURED = (f"{_FILES}a_grant_that_holds_more_than_it_says_refuses_the_jail",)
 
+_SET_ID = "tests/unit/kernel/test_allowlist_files.py::test_"
+
 ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "SBX-4",
@@ -122,5 +124,47 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         "            self._require_granted(path)\n            raise\n\n    def open(",
         "            raise\n\n    def open(",
         (f"{_CLIENT}the_client_lists_what_was_granted_and_nothing_beside_it",),
+    ),
+    (
+        "SBX-4",
+        "kernel/allowlist_files.py",
+        '    Row("open", "no new file with a set-id bit", _plain_if_made(1)),\n',
+        "",
+        (f"{_SET_ID}no_file_is_made_with_a_set_id_bit",),
+    ),
+    (
+        "SBX-4",
+        "kernel/allowlist_files.py",
+        "_MAKES_A_FILE = os.O_CREAT | 0o2000_0000",
+        "_MAKES_A_FILE = os.O_CREAT",
+        (f"{_SET_ID}no_file_is_made_with_a_set_id_bit",),
+    ),
+    (
+        "SBX-4",
+        "kernel/allowlist_files.py",
+        '    Row("openat2", "the mode of a new file lies behind a pointer; libraries fall back to openat", _ABSENT),\n',
+        "",
+        (f"{_SET_ID}a_mode_that_a_filter_cannot_see_is_not_taken",),
+    ),
+    (
+        "SBX-4",
+        "kernel/allowlist_files.py",
+        "(*MAKING, *CHANGING)",
+        "MAKING",
+        (f"{_SET_ID}no_set_id_bit_is_added_later",),
+    ),
+    (
+        "SBX-6",
+        "kernel/allowlist_confined.py",
+        "        if isinstance(one, ArgumentCheck) and isinstance(other, ArgumentCheck):\n",
+        "        if False:\n",
+        (f"{_SET_ID}an_older_landlocks_look_at_the_flags_counts_too",),
+    ),
+    (
+        "SBX-4",
+        "inside/confined.py",
+        ', "files": MAKING}',
+        "}",
+        (f"{_SET_ID}without_namespaces_no_mode_is_changed_whatever_was_granted",),
     ),
 )

@@ -36,7 +36,7 @@ CLOSURES: tuple[Closure, ...] = (
     Closure("refer", 2, "nothing is open: version 1 refuses every move and link between folders",
             "a file is copied instead of moved"),
     Closure("truncate", 3, "seccomp: `truncate` and `openat2` are refused, `O_TRUNC` only with write access, which "
-            "Landlock does refuse", "`ctx.files` walks a path name by name instead of asking for `openat2`"),
+            "Landlock does refuse", "nothing: `ctx.files` does without `openat2`"),
     Closure("bind_tcp", 4, "seccomp: no `bind` and no `listen`, whatever was granted", "nothing"),
     Closure("connect_tcp", 4, "seccomp: no socket of any family; with a `Network` need, each `connect` is asked of the "
             "edge first", "nothing"),

@@ -130,11 +130,11 @@ def line_019_leave_a_set_id_program_with_files(canaries: Canaries) -> Attempt:
     os.umask(0)
 
     def made(name: str, mode: int) -> None:
-        os.close(os.open(f"outbox/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+        os.close(os.open(f"outbox/set-id-{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
 
     def changed(name: str, change: Callable[[str], object]) -> None:
         made(name, 0o755)
-        change(f"outbox/{name}")
+        change(f"outbox/set-id-{name}")
 
     def by_descriptor(path: str) -> None:
         descriptor = os.open(path, os.O_WRONLY)
@@ -149,14 +149,14 @@ def line_019_leave_a_set_id_program_with_files(canaries: Canaries) -> Attempt:
             {
                 "made": lambda: made("a", 0o4755),
                 "for a group": lambda: made("b", 0o2755),
-                "hidden": lambda: system_call(_OPENAT2, _AT_FDCWD, b"outbox/c", how, len(how)),
+                "hidden": lambda: system_call(_OPENAT2, _AT_FDCWD, b"outbox/set-id-c", how, len(how)),
                 "changed": lambda: changed("d", lambda path: os.chmod(path, 0o4755)),
                 "by descriptor": lambda: changed("e", by_descriptor),
             }
         )
     finally:
         for name in "abcde":
-            Path("outbox", name).unlink(missing_ok=True)
+            Path(f"outbox/set-id-{name}").unlink(missing_ok=True)
 
 
 @tool(safety="read", needs=NEEDS)
