@@ -67,7 +67,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "SEC-3",
         "sanitise/known.py",
-        "cut = max(len(held) - LONGEST, 0)",
+        "cut = max(len(held) - LONGEST, self.scrubber.settled(held))",
         "cut = len(held)",
         (f"{_KNOWN}a_value_that_is_cut_by_the_borders_of_pieces_is_found",),
     ),

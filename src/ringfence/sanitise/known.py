@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from ringfence.sanitise.prescan import Prescan, prescan
 from ringfence.sanitise.search import Search
-from ringfence.sanitise.spellings import PART, WIDEST, base64_spellings, parts_of, spellings
+from ringfence.sanitise.spellings import PART, WIDEST, base64_spellings, bytes_of, parts_of, spellings
 
 Hits: TypeAlias = Sequence[tuple[int, int, str]]
 
@@ -33,14 +33,18 @@ _SHARED_AFTER = re.compile(rb"[A-Za-z0-9+/_-]?={0,2}")
 
 
 class Scrubber:
-    """Knows some values for good; a new value makes a new scrubber. `hits` says where in some bytes they stand."""
+    """Knows some values for good; a new value makes a new scrubber. `hits` says where in some bytes they stand.
 
-    __slots__ = ("hits", "knows_any")
+    `settled` says up to where no value can stand that goes on after the end.
+    """
+
+    __slots__ = ("hits", "knows_any", "settled")
 
     def __init__(self, values: Iterable[tuple[str, str]]) -> None:
         known = sorted(set(values))
         self.knows_any = bool(known)
         self.hits: Callable[[bytes], Hits] = _finder(known)
+        self.settled: Callable[[bytes], int] = _settler("".join(value for _, value in known))
 
     def __repr__(self) -> str:
         return "Scrubber()"
@@ -90,7 +94,7 @@ class Stream:
         """What can go on now."""
         held = self._held + piece
         hits = self.scrubber.hits(held)
-        cut = max(len(held) - LONGEST, 0)
+        cut = max(len(held) - LONGEST, self.scrubber.settled(held))
         whole = [hit for hit in hits if hit[0] < cut]
         cut = max([cut, *(end for _, end, _ in whole)])
         self._held = held[cut:]
@@ -150,6 +154,16 @@ def _finder(values: Sequence[tuple[str, str]]) -> Callable[[bytes], Hits]:
         )
 
     return find
+
+
+def _settler(letters: str) -> Callable[[bytes], int]:
+    begins, follows = bytes_of(letters)
+
+    def settled(raw: bytes) -> int:
+        tail = raw[-LONGEST:]
+        return len(raw) - len(tail[len(tail.rstrip(begins + follows)) :].lstrip(follows))
+
+    return settled
 
 
 def _may_hold(raw: bytes, places: Iterator[int], *, search: Search) -> bool:

@@ -22,6 +22,17 @@ _ONE_BYTE = {"+": "[+-]", "/": "[/_]"}
 WIDEST = 16
 
 
+# What the spellings of any value can begin with, beside its own letters; and what can only stand between letters.
+_OF_CODES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/-_%\\&#;"
+_BETWEEN = b":= \r\n"
+
+
+def bytes_of(value: str) -> tuple[bytes, bytes]:
+    """The bytes that some spelling of the value can begin with, and those that can only follow."""
+    begins = bytes({*_OF_CODES, *value.encode()})
+    return begins, bytes(set(_BETWEEN) - set(begins))
+
+
 def parts_of(value: str) -> list[str]:
     """The value in parts that are each long enough to be told from ordinary text."""
     cuts = range(0, max(len(value) - _LEAST_PART + 1, 1), PART)

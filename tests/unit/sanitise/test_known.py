@@ -114,6 +114,12 @@ def test_a_stream_does_not_hold_back_more_than_the_longest_spelling() -> None:
     assert len(stream.feed(b"." * 100_000)) == 100_000
 
 
+@pytest.mark.parametrize("event", [b'data: {"done": false}\n\n', b"<p>so it is.</p>\r\n", b"ready!\n"])
+def test_a_stream_does_not_keep_what_no_value_can_be_part_of(event: bytes) -> None:
+    stream = Scrubber([("K", PLAIN)]).stream()
+    assert [stream.feed(event) for _ in range(3)] == [event] * 3
+
+
 def test_json_is_scrubbed_in_texts_keys_and_numbers() -> None:
     scrubber = Scrubber([("PIN", "1234567890"), ("K", PLAIN)])
     value = {"a": [PLAIN, 1234567890, 5, None, True], PLAIN: {"b": 1.5}}
