@@ -73,6 +73,7 @@ async def calls(folder: Path) -> dict[str, Any]:
         "awaited": await yard.output("write_awaited", {"path": "outbox/two", "text": "2"}),
         "start": (await yard.output("plain_write", {"path": "outbox/one", "text": "3"})).split()[0] == str(ana),
         "removed": (await yard.run("remove", {"path": "outbox/one"})).effects.files,
+        "single": await yard.output("single_files"),
         "attempts": {what: await yard.output("attempt", {"what": what}) for what in ATTEMPTS},
         "listed": await yard.output("list_granted"),
         "ben": await yard.output("read_note", {"path": "knowledge/a"}, agent="ben"),

@@ -70,6 +70,7 @@ def test_granted_files_are_read_and_written_and_nothing_else_is(who: Who, landlo
         "awaited": "2",
         "start": True,
         "removed": {"written": [], "removed": ["outbox/one"], "coverage": "whole"},
+        "single": ["ana knowledge", *[_CLOSED] * 4],
         "attempts": attempts_at(landlock),
         "listed": [["knowledge", "outbox"], [] if moved else ["a"]],
         "ben": "ben knowledge",

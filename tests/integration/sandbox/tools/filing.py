@@ -70,6 +70,27 @@ def fill(path: str) -> str:
     return "done"
 
 
+@tool(safety="write", idempotency="optional", needs=[Files(read=["knowledge/a"], write=["outbox/inner/a"])])
+def single_files(ctx: Context) -> list[str]:
+    """Use two files that were granted each by itself, then try what lies beside them."""
+    ctx.files.write_text("outbox/inner/a", ctx.files.read_text("knowledge/a"))
+    tries: tuple[Callable[[], object], ...] = (
+        lambda: Path("knowledge/a").write_text("x", encoding="utf-8"),
+        lambda: Path("outbox/inner/new").write_text("x", encoding="utf-8"),
+        lambda: os.unlink("outbox/inner/a"),
+        lambda: os.listdir("knowledge"),
+    )
+    told: list[str] = [Path("outbox/inner/a").read_text(encoding="utf-8")]
+    for act in tries:
+        try:
+            act()
+        except OSError as failure:
+            told.append(os.strerror(failure.errno or 0))
+        else:
+            told.append("done")
+    return told
+
+
 @tool(safety="read", needs=NEED)
 def largest_during_import() -> int:
     """How large a file the import of this module could have written."""
