@@ -169,16 +169,9 @@ def tool(
     )
 
     def declare(function: Callable[..., Any]) -> Tool:
-        # In the function: 60 ms of pydantic that only a declaration needs; a command that reads contracts does not.
-        from ringfence.contract.reconcile import read_reconciler  # noqa: PLC0415
-        from ringfence.contract.schema import read_signature  # noqa: PLC0415
-
         title = name or str(getattr(function, "__name__", "<nameless>"))
-        try:
-            signature = read_signature(function)
-            reconciler = None if reconcile is None else read_reconciler(reconcile)
-        except DeclarationRefused as refused:
-            raise DeclarationRefused(f"tool `{title}`: {refused.message}", remedy=refused.remedy) from refused
+        implementation = _implementation(function, reconcile, title=title)
+        signature = implementation.signature
         return Tool(
             name=title,
             description=_description(function, title),
@@ -198,10 +191,25 @@ def tool(
             posture=posture,
             reconciles=reconcile is not None,
             far_side_dedupes=far_side_dedupes,
-            implementation=Implementation(function=function, signature=signature, reconcile=reconciler),
+            implementation=implementation,
         )
 
     return declare
+
+
+def _implementation(
+    function: Callable[..., Any], reconcile: Callable[..., Any] | None, *, title: str
+) -> Implementation:
+    # In the function: 60 ms of pydantic that only a declaration needs; a command that reads contracts does not.
+    from ringfence.contract.reconcile import read_reconciler  # noqa: PLC0415
+    from ringfence.contract.schema import read_signature  # noqa: PLC0415
+
+    try:
+        signature = read_signature(function)
+        reconciler = None if reconcile is None else read_reconciler(reconcile)
+    except DeclarationRefused as refused:
+        raise DeclarationRefused(f"tool `{title}`: {refused.message}", remedy=refused.remedy) from refused
+    return Implementation(function=function, signature=signature, reconcile=reconciler)
 
 
 def _one_of(kind: type[Word], value: str, *, what: str) -> Word:

@@ -78,7 +78,7 @@ async def fill(store: KeptStore) -> None:
     await store.checkpoint()
 
 
-async def goes_on(store: KeptStore) -> None:
+async def assert_goes_on(store: KeptStore) -> None:
     """Everything stands where it stood, and everything that was open can move."""
     assert {name: await status_of(store, name) for name in STANDING} == STANDING
     assert (await store.verify()).ok
@@ -112,7 +112,7 @@ async def test_a_file_of_every_version_is_brought_forward_with_its_rows(tmp_path
     old_sqlite(old.path, version=version, rows=rows)
     (tmp_path / "old" / "anchor.log").write_bytes(today.anchor.read_bytes())
     store = old.open()
-    await goes_on(store)
+    await assert_goes_on(store)
     await store.close()
     print(f"sqlite from {version}: {sum(len(values) for _, values in rows.values())} rows in {len(rows)} tables")
 
@@ -127,7 +127,7 @@ async def test_a_server_of_every_version_is_brought_forward_with_its_rows(cluste
     name = old_postgres(cluster, version=version, rows=rows)
     assert migrate(Login(url=cluster.url(name, user="mover")), at="2030").version == len(migrations("postgres"))
     store = PostgresStore.open(cluster.url(name, user="person"), signing_key=KEY, anchor=None, now=Clock())
-    await goes_on(store)
+    await assert_goes_on(store)
     await store.close()
     for each in (today, name):
         cluster.drop(each)
