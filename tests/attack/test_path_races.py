@@ -25,6 +25,7 @@ from ringfence.inside.layout import identity_of
 from ringfence.kernel.beneath import STAY_BENEATH, open_at
 from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.granting import resolve_files
+from tests.unit.inside.conftest import hidden
 
 pytestmark = pytest.mark.req("SBX-4")
 
@@ -94,10 +95,21 @@ def outcomes(rounds: int, act: Callable[[], str]) -> set[str]:
     return seen
 
 
+@pytest.fixture(params=["kernel", "steps"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """By the kernel's own rule, as on the host, or step by step, as where a filter hides that call."""
+    if request.param == "steps":
+        monkeypatch.setattr("ringfence.inside.steps.open_at", hidden)
+    chosen: str = request.param
+    return chosen
+
+
 @pytest.mark.parametrize("rounds", ROUNDS)
-def test_a_folder_that_becomes_a_link_never_leads_out(root: Path, rounds: int) -> None:
+def test_a_folder_that_becomes_a_link_never_leads_out(root: Path, rounds: int, way: str) -> None:
+    # Step by step, a name that was a folder a moment ago may be a link by now, which is not followed.
+    met = {"NotADirectoryError"} if way == "steps" else set[str]()
     with meanwhile(lambda: exchange(root / "a", root / "link")) as swapped:
-        assert outcomes(rounds, lambda: read(root, "a/note")) <= {"inside", "PathNotReachable"}
+        assert outcomes(rounds, lambda: read(root, "a/note")) <= {"inside", "PathNotReachable", *met}
         named = outcomes(rounds, lambda: str(safe_resolve(root, "a/note").is_relative_to(root)))
     assert named <= {"True", "PathNotReachable"}
     assert swapped[0] > 0
@@ -113,6 +125,7 @@ def test_a_check_before_the_open_loses_that_race(root: Path) -> None:
     assert "secret" in seen
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_a_folder_that_is_moved_away_while_it_is_climbed_never_leads_out(root: Path, rounds: int) -> None:
     def away_and_back() -> None:
