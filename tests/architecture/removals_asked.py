@@ -8,6 +8,7 @@ from __future__ import annotations
 
 _CONNECTS = "tests/integration/edge/test_connects.py::test_"
 _CONFINED = "tests/integration/edge/test_matrix_confined.py::test_"
+_RELAY = "tests/unit/edge/test_relay.py::test_"
 _QUESTIONS = "tests/integration/edge/test_questions.py::test_"
 _TABLE = "tests/unit/kernel/test_allowlist_network.py::test_"
 
@@ -64,9 +65,16 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "NET-1",
         "edge/passage.py",
-        "            self._arrivals.stop()\n",
-        "",
+        "        self._arrivals.stop()\n        return True\n",
+        "        return True\n",
         (f"{_CONNECTS}more_connections_than_one_call_may_make_end_the_asking",),
+    ),
+    (
+        "NET-1",
+        "edge/connects.py",
+        "            self._turned_away()\n",
+        "            pass\n",
+        (f"{_CONNECTS}what_is_refused_is_counted_too",),
     ),
     (
         "NET-6",
@@ -102,5 +110,26 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         "            os.close(notify.take_descriptor(process, 0))\n",
         "            pass\n",
         (f"{_QUESTIONS}a_host_that_may_not_look_at_its_jails_says_so",),
+    ),
+    (
+        "NET-1",
+        "edge/relay.py",
+        "        for _ in range(_MOST_AT_ONCE):\n",
+        "        while True:\n",
+        (f"{_RELAY}a_flow_without_end_leaves_the_loop_to_others",),
+    ),
+    (
+        "NET-1",
+        "edge/relay.py",
+        "            self._copied = memoryview(bytes(self._copied))\n",
+        "",
+        (f"{_RELAY}what_waits_to_be_sent_is_not_in_the_buffer_that_all_share",),
+    ),
+    (
+        "NET-1",
+        "edge/relay.py",
+        "            self._tally(count)\n",
+        "",
+        (f"{_RELAY}a_bound_ends_a_flow_and_nothing_beyond_it_arrives",),
     ),
 )

@@ -8,6 +8,7 @@ Never: forwards a byte before the destination was checked.
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from functools import partial
 
 from ringfence.edge import mediate
@@ -19,7 +20,7 @@ from ringfence.edge.inspect import impersonated, verified
 from ringfence.edge.ledger import Line
 from ringfence.edge.ofcall import EDGE, RESOLVER, Dialled, OfCall, dial_checked
 from ringfence.edge.opening import Opening, checked_hello, is_tls
-from ringfence.edge.relay import ready
+from ringfence.edge.relay import Flow, ready
 from ringfence.edge.resolve import Closed
 from ringfence.edge.searching import Searching
 from ringfence.edge.stub import answer_stream
@@ -54,10 +55,24 @@ class Connection:
     async def _opaque(self, line: Line) -> None:
         """A server may speak first, so the far side is dialled before the client says anything."""
         server = await self._connect(line)
+        pipes = self._call.outside.pipes
+        back = Flow(server.socket, self._made, tally=line.received, pipes=pipes)
+        back.over.add_done_callback(lambda _: self._cut(server, back))
         try:
-            await both(self._out(server, line=line), self._back(server, self._client, line=line))
+            await self._out(server, line=line)
+            await back.over
         finally:
+            back.close()
             server.close()
+            if back.failure is not None:
+                raise back.failure
+
+    def _cut(self, server: SocketEnd, back: Flow) -> None:
+        """What broke on the way back ends the way out; the client is told of no end, for this is none."""
+        if back.failure is not None:
+            for end, how in ((self._made, socket.SHUT_RD), (server.socket, socket.SHUT_RDWR)):
+                with suppress(OSError):
+                    end.shutdown(how)
 
     async def _out(self, server: SocketEnd, *, line: Line) -> None:
         """Towards the far side: the beginning is looked at, the rest goes on unread."""

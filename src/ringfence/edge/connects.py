@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import select
 import socket
 import struct
 from collections.abc import Callable
@@ -37,16 +38,20 @@ _IPV6 = struct.Struct("!2xH4x16s4s")
 _NO_SCOPE = bytes(4)
 _UNCONNECTED = 7  # TCP_CLOSE
 _BACKLOG = 8
+_PATIENCE = 100  # milliseconds
 
 
 class Connects:
     """Answers every connect of one call's processes."""
 
-    def __init__(self, asking: Asking, *, check: Check, take_up: TakeUp, ledger: Ledger) -> None:
+    def __init__(
+        self, asking: Asking, *, check: Check, take_up: TakeUp, turned_away: Callable[[], None], ledger: Ledger
+    ) -> None:
         self._listener = asking.listener
         self._belongs = asking.belongs
         self._check = check
         self._take_up = take_up
+        self._turned_away = turned_away
         self._ledger = ledger
         self._open = True
         self._loop = asyncio.get_running_loop()
@@ -85,9 +90,11 @@ class Connects:
         except OSError as failure:
             error = failure.errno or errno.EPERM
         waits = notify.answer(self._listener, notice, error=error)
-        if made is not None and waits:
+        if made is None:
+            self._turned_away()
+        elif waits:
             self._take_up(made, dialled)
-        elif made is not None:
+        else:
             made.close()
 
     def _copied(self, notice: Notice) -> tuple[Dialled, socket.socket]:
@@ -161,12 +168,21 @@ def join(theirs: socket.socket) -> socket.socket:
         expected = theirs.getsockname()[1]
         # Anybody on this machine could have found the listener in this moment; only the tool's own socket is taken.
         for _ in range(_BACKLOG):
-            made, peer = listener.accept()
+            made, peer = _accepted(listener)
             if peer == (_HERE, expected):
                 made.setblocking(False)
                 return made
             made.close()
     raise OSError(errno.ECONNREFUSED, "others were faster")
+
+
+def _accepted(listener: socket.socket) -> tuple[socket.socket, tuple[str, int]]:
+    """What arrived; on one machine that is at once, but a busy kernel may finish it a moment later."""
+    arriving = select.poll()
+    arriving.register(listener, select.POLLIN)
+    if not arriving.poll(_PATIENCE):
+        raise OSError(errno.ECONNREFUSED, "nothing arrived")
+    return listener.accept()
 
 
 def aim(theirs: socket.socket, place: Dialled) -> None:

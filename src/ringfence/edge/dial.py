@@ -6,6 +6,8 @@ Takes: pinned addresses and a port.  Gives: a connected socket.  Never: takes a 
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address
@@ -32,7 +34,14 @@ async def _connect(address: str, port: int) -> socket.socket:
     made = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     try:
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await asyncio.get_running_loop().sock_connect(made, (address, port))
+        state = made.connect_ex((address, port))
+        if state == errno.EINPROGRESS:
+            # Where the other side is near, it has answered by now, and nothing has to be waited for.
+            state = made.connect_ex((address, port))
+        if state == errno.EALREADY:
+            await asyncio.get_running_loop().sock_connect(made, (address, port))
+        elif state:
+            raise OSError(state, os.strerror(state))
     except BaseException:
         made.close()
         raise

@@ -6,6 +6,7 @@ Gives: the reason why it is closed, or None.  Never: resolves a name; an address
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -81,6 +82,7 @@ METADATA_NAMES = {
 _GLOBAL_UNICAST = ip_network("2000::/3")
 
 
+@functools.lru_cache(maxsize=1024)
 def read_address(text: str) -> Address | None:
     """The address as the kernel would dial it: a mapped one is the IPv4 address in it; None for what is none."""
     try:

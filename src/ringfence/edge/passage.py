@@ -44,7 +44,13 @@ class CallPassage:
             self._stub = StubResolver(socket.socket(fileno=ways.resolver), answers=self.answers)
             self._arrivals: Arrivals | Connects = Arrivals(ways.listeners, take_up=self._take_up)
         else:
-            self._arrivals = Connects(ways, check=self._check, take_up=self._take_up, ledger=self.ledger)
+            self._arrivals = Connects(
+                ways,
+                check=self._check,
+                take_up=self._take_up,
+                turned_away=self._turned_away,
+                ledger=self.ledger,
+            )
 
     def close(self) -> dict[str, Any]:
         """End everything now; what a connection still held is gone with the call."""
@@ -61,13 +67,24 @@ class CallPassage:
         if dialled not in (EDGE, RESOLVER):
             destination(dialled[0], port=dialled[1], terms=self.terms, names=self.names)
 
+    def _turned_away(self) -> None:
+        """To refuse is work too, so it is counted."""
+        self.ledger.connections += 1
+        self._are_too_many()
+
+    def _are_too_many(self) -> bool:
+        most = self.terms.bounds.connections
+        if self.ledger.connections <= most:
+            return False
+        self.ledger.refused("host_not_allowed", f"more than {most} connections in one call")
+        self._arrivals.stop()
+        return True
+
     def _take_up(self, made: socket.socket, dialled: Dialled) -> None:
         bounds = self.terms.bounds
         # Questions are counted one by one, not by the connections that they come over.
         self.ledger.connections += dialled != RESOLVER
-        if self.ledger.connections > bounds.connections:
-            self.ledger.refused("host_not_allowed", f"more than {bounds.connections} connections in one call")
-            self._arrivals.stop()
+        if self._are_too_many():
             reset(made)
         elif len(self._open) >= bounds.open_connections:
             self.ledger.refused("host_not_allowed", f"more than {bounds.open_connections} connections at once")

@@ -58,7 +58,7 @@ class Resolver:
         task = self._known.get(name)
         if task is None:
             task = self._known[name] = asyncio.ensure_future(self._look_up(name))
-        return await asyncio.shield(task)
+        return task.result() if task.done() else await asyncio.shield(task)
 
     async def _look_up(self, name: str) -> Sequence[str]:
         try:

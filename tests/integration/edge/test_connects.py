@@ -198,6 +198,15 @@ async def test_more_connections_than_one_call_may_make_end_the_asking(places: Pl
     assert ran.gave == ["5", "ENOSYS"]
 
 
+async def test_what_is_refused_is_counted_too(places: Places) -> None:
+    bounds = Bounds(connections=3)
+    unlisted = [["10.0.0.1", 443]] * 6
+    ran = await run_asker(places.world, "dial_each", unlisted, network=Network(API), bounds=bounds)
+    assert ran.gave == ["ECONNREFUSED"] * 4 + ["ENOSYS"] * 2
+    nowhere = await run_asker(places.world, "connect_nowhere", network=Network(API), bounds=bounds)
+    assert nowhere.gave == ["EFAULT", "EFAULT", "EFAULT", "ENOTSOCK", "ENOSYS", "ENOSYS"]
+
+
 async def test_two_hundred_connections_are_held_at_once(places: Places) -> None:
     async with places.world.server(hearing_server(answers=[b"pong"]), at=[(API_ADDRESS, 7000)]):
         ran = await run_asker(
@@ -239,4 +248,13 @@ def test_whom_nobody_lets_in_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(connects, "aim", nowhere)
     with socket.socket() as theirs, pytest.raises(ConnectionRefusedError):
+        join(theirs)
+
+
+def test_a_socket_that_never_arrives_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(_theirs: socket.socket, _place: tuple[str, int]) -> None:
+        return
+
+    monkeypatch.setattr(connects, "aim", nothing)
+    with socket.socket() as theirs, pytest.raises(ConnectionRefusedError, match="nothing arrived"):
         join(theirs)
