@@ -34,7 +34,7 @@ class SecretRef(str):
         return "Basic " + base64.b64encode(f"{user}:{self._placeholder}".encode()).decode()
 
     def placeholder(self) -> str:
-        """What stands for the value by itself: for a header like `X-Api-Key`, or as the password of a client's `auth`."""
+        """What stands for the value, by itself: for a header like `X-Api-Key`, or for the `auth` of a client."""
         return self._placeholder
 
     def raw(self) -> str:

@@ -74,7 +74,7 @@ class Strongbox:
         return frozenset(self._held) | frozenset(self._by_account)
 
     def behind(self, name: str, *, account: Account | None) -> str:
-        """The secret that a tool means by this name: itself, or the credential of the account that the call acts with."""
+        """The secret that is meant by this name: itself, or the credential of the account that the call acts with."""
         channel = self._by_account.get(name)
         if channel is None:
             return name
