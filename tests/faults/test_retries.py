@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from ringfence.assembly import open_runtime
+from ringfence.errors import CallRefused
 from ringfence.runtime import Completed, Failed, Outcome, Refused, Runtime, Waiting
 from ringfence.runtime.invocation import Status
+from ringfence.sandbox.turns import Turns
 from tests.acceptance.spine.household import config
 from tests.faults.doubtful_tools import DOUBTFUL
 
@@ -152,3 +154,22 @@ async def test_a_call_that_wrote_a_file_even_one_that_is_gone_is_never_tried_aga
         again = await one.call("put", word)
         assert isinstance(again, Refused)
         assert again.code == "in_doubt"
+
+
+@pytest.mark.req("SBX-10")
+async def test_a_call_that_no_process_was_given_is_not_in_doubt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(tmp_path) as one:
+        assert isinstance(await one.call("put", "well", key="first"), Completed)
+        monkeypatch.setattr(Turns, "take", _no_turn)
+        for tool, word in (("put", "kept"), ("send", "x")):
+            assert await one.failed(tool, word) == (Status.FAILED, 1)
+        monkeypatch.undo()
+        await one.far.start()
+        assert isinstance(await one.call("send", "x"), Completed)
+        assert len(one.far.heard) == 1
+
+
+async def _no_turn(_self: Turns, _agent: str) -> None:
+    raise CallRefused("256 calls wait already", code="queue_full")

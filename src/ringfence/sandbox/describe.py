@@ -21,7 +21,7 @@ from ringfence.kernel import landlock
 from ringfence.policy.grant import NOTHING
 from ringfence.sandbox.blueprint import compile_blueprint
 from ringfence.sandbox.frames import job_frames
-from ringfence.sandbox.pool import Pool, Request
+from ringfence.sandbox.pool import Pool, Request, Served, Undelivered
 from ringfence.sandbox.reading import read
 from ringfence.sandbox.snapshot import Snapshots, Source, read_file, read_module
 
@@ -86,7 +86,7 @@ class Describer:
             agent=AGENT, source=snapshot.digest, blueprint=blueprint, frames=job_frames("describe"), contract=None
         )
         try:
-            served = await self._pool.serve(request)
+            served = await self._served(request)
         except CallFailed as failure:
             raise DeclarationRefused(f"module `{label}`: {failure.message}", code=failure.code) from None
         reading = read(served.said, bounds=blueprint.layout.bounds)
@@ -99,6 +99,12 @@ class Describer:
             digest=snapshot.digest,
             tools=_contracts(reading.reply, module=label),
         )
+
+    async def _served(self, request: Request) -> Served:
+        try:
+            return await self._pool.serve(request)
+        except Undelivered as nobody:
+            raise nobody.why from None
 
 
 def _contracts(reply: bytes, *, module: str) -> tuple[Tool, ...]:

@@ -30,7 +30,7 @@ from ringfence.sandbox.libraries import Libraries
 from ringfence.sandbox.library import programs_in
 from ringfence.sandbox.outlet import Outlet, leads_to, trust_environment
 from ringfence.sandbox.own import NOT_A_PROGRAM, Own, own_program
-from ringfence.sandbox.pool import Pool, Request, Served
+from ringfence.sandbox.pool import Pool, Request, Served, Undelivered
 from ringfence.sandbox.programs import require_unchangeable, resolve_programs
 from ringfence.sandbox.reading import read
 from ringfence.sandbox.with_programs import (
@@ -229,10 +229,27 @@ class LocalProcessSandbox:
         )
         granted = blueprint.layout.granted
         if not granted:
-            return _raw(await self._pool.serve(request), blueprint=blueprint, files=None)
+            return _raw(await self._served(request), job=job, blueprint=blueprint, files=None)
         async with self._writes.watched(granted) as written:
-            served = await self._pool.serve(request)
-        return _raw(served, blueprint=blueprint, files=written.document)
+            served = await self._served(request)
+        return _raw(served, job=job, blueprint=blueprint, files=written.document)
+
+    async def _served(self, request: Request) -> Served | Undelivered:
+        """What came of it; that no process was given the job is an answer too, and its folders are looked at then."""
+        try:
+            return await self._pool.serve(request)
+        except Undelivered as nobody:
+            return nobody
+
+
+def _untouched(job: Job, *, files: dict[str, Any] | None) -> Effects:
+    """The effects of a job that no process was given: its ways were never opened."""
+    network: dict[str, Any] = {"hosts": [], "names": [], "refusals": [], "more": 0, "bytes_out": 0, "bytes_in": 0}
+    storage = {"reads": 0, "writes": 0, "bytes_written": 0}
+    kinds = job.grant.kinds
+    return Effects(
+        network=network if "network" in kinds else None, storage=storage if "storage" in kinds else None, files=files
+    )
 
 
 def _nothing_yet(_mounts: Sequence[Mount]) -> tuple[str, ...]:
@@ -240,7 +257,10 @@ def _nothing_yet(_mounts: Sequence[Mount]) -> tuple[str, ...]:
     return ()
 
 
-def _raw(served: Served, *, blueprint: Blueprint, files: dict[str, Any] | None) -> RawOutput:
+def _raw(served: Served | Undelivered, *, job: Job, blueprint: Blueprint, files: dict[str, Any] | None) -> RawOutput:
+    if isinstance(served, Undelivered):
+        fault = Fault(code=served.why.code, message=served.why.message)
+        return RawOutput(reply=None, fault=fault, effects=_untouched(job, files=files))
     said = served.said
     reading = read(said, bounds=blueprint.layout.bounds)
     evidence: dict[str, Any] = {

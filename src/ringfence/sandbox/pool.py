@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ringfence.errors import CallRefused
+from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.storage import Desk
 from ringfence.inside.layout import Order
 from ringfence.kernel import cgroups
@@ -78,6 +79,22 @@ class Served:
     posture: Posture
     network: dict[str, Any] | None = None
     storage: dict[str, Any] | None = None
+
+
+class Undelivered(Exception):
+    """No process was given the job, so nothing came of it."""
+
+    def __init__(self, why: RingfenceError) -> None:
+        super().__init__(why.message)
+        self.why = why
+
+
+@contextmanager
+def _undelivered() -> Generator[None, None, None]:
+    try:
+        yield
+    except RingfenceError as failure:
+        raise Undelivered(failure) from failure
 
 
 class Pool:
@@ -153,10 +170,12 @@ class Pool:
 
     async def serve(self, request: Request) -> Served:
         """One call: wait for a turn, find or build the jail, hand over the job, hear the answer."""
-        await self._turns.take(request.agent)
+        with _undelivered():
+            await self._turns.take(request.agent)
         try:
-            jail = await self._jail(request)
-            _require_contract(request, jail.opened.fingerprints)
+            with _undelivered():
+                jail = await self._jail(request)
+                _require_contract(request, jail.opened.fingerprints)
             wall_seconds = request.blueprint.wall_seconds
             exchange = await jail.begin(
                 request.frames, wall_seconds=wall_seconds, outlet=request.outlet, desk=request.desk
