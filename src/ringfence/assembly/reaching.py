@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ringfence.edge.edge import NetworkEdge
-    from ringfence.execution.edge import Passage, Trust, Ways
+    from ringfence.execution.edge import Passage, Trust, WaysOut
     from ringfence.execution.sandbox import Job
     from ringfence.policy.grant import Grant, Way
 
@@ -27,7 +27,7 @@ class EdgeWhenNeeded:
     def trust(self, grant: Grant, *, way: Way) -> Trust:
         return self._edge.trust(grant, way=way)
 
-    def open(self, job: Job, *, trust: Trust, ways: Ways) -> Passage:
+    def open(self, job: Job, *, trust: Trust, ways: WaysOut) -> Passage:
         return self._edge.open(job, trust=trust, ways=ways)
 
     async def close(self) -> None:

@@ -16,7 +16,7 @@ from driver import Yard  # type: ignore[import-not-found]  # pyright: ignore[rep
 from ringfence.agents.profile import Permits
 from ringfence.approvals.warrant import Warrant
 from ringfence.contract.capabilities import Network
-from ringfence.execution.edge import Trust, Ways
+from ringfence.execution.edge import Trust, Ways, WaysOut
 from ringfence.execution.sandbox import Job
 from ringfence.policy.grant import Grant, Way
 from ringfence.sandbox.local import LocalProcessSandbox
@@ -52,7 +52,8 @@ class StandIn:
     def trust(self, grant: Grant, *, way: Way) -> Trust:
         return Trust(roots="")
 
-    def open(self, job: Job, *, trust: Trust, ways: Ways) -> Telling:
+    def open(self, job: Job, *, trust: Trust, ways: WaysOut) -> Telling:
+        assert isinstance(ways, Ways)
         return Telling(ways)
 
     async def close(self) -> None:
