@@ -74,8 +74,8 @@ def test_a_file_of_nonsense_wants_nothing_and_costs_nothing(tmp_path: Path) -> N
         for _ in range(chance.randrange(1, 12)):
             bad[chance.randrange(6, len(bad))] = chance.randrange(256)
         wants(bytes(bad[: chance.randrange(len(bad))]) if chance.random() < 0.3 else bytes(bad), tmp_path)
-    for bad in (b"", b"#!/bin/sh\n", good[:40], good[:70], good[:32] + b"\xff" * 8 + good[40:]):
-        assert wants(bytes(bad), tmp_path) == Wants()
+    for nonsense in (b"", b"#!/bin/sh\n", good[:40], good[:70], good[:32] + b"\xff" * 8 + good[40:]):
+        assert wants(nonsense, tmp_path) == Wants()
 
 
 @pytest.mark.parametrize("how", ["rpath", "runpath"])
