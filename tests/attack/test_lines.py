@@ -55,6 +55,8 @@ LINES = {
     153: "a rejected call is tried again",
     157: "a config file means something else than it shows",
     158: "somebody edits the store",
+    161: "an amount slips past a cap, or many do at once",
+    169: "another agent's key gives away a result",
     166: "a placeholder where it does not belong",
     164: "a socket is aimed anew",
     165: "a call rides on another's warrant",
