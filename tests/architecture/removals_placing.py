@@ -64,8 +64,8 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "NET-5",
         "edge/answers.py",
-        "if line[0] not in _LEADS_ELSEWHERE]",
-        "if line]",
+        "if line[0] not in _LEADS_ELSEWHERE and",
+        "if line and",
         (f"{_ECHOES}an_alternative_place_is_not_told_and_not_dialled",),
     ),
     (

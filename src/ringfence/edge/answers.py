@@ -34,13 +34,14 @@ class Answer:
 def searched(response: h11.Response, body: AsyncIterator[bytes], *, placements: Placements | None) -> Answer:
     """The answer without the values that this runtime knows; in a call without secrets nothing is looked for."""
     known = placements.known if placements is not None else NOTHING_KNOWN
-    raw = [line for line in response.headers if line[0] not in _LEADS_ELSEWHERE]
+    # A name that holds a value could not stand there without it.
+    raw = [line for line in response.headers if line[0] not in _LEADS_ELSEWHERE and not known.hits(line[0])]
     coding = coding_of(raw) if placements is not None else None
     kept = [line for line in raw if coding is None or line[0] not in _OF_THE_BYTES]
     return Answer(
         status=response.status_code,
         reason=_text(response.reason, known=known),
-        fields=tuple((_text(name, known=known), _text(value, known=known)) for name, value in kept),
+        fields=tuple((name.decode(), _text(value, known=known)) for name, value in kept),
         length=next((int(value) for name, value in kept if name == b"content-length"), None),
         body=body if known is NOTHING_KNOWN else _scrubbed(decoded(body, coding=coding), known=known),
     )

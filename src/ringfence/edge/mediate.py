@@ -162,7 +162,8 @@ class _Exchange:
 
     async def send(self, request: Request, *, key: str) -> h11.Response:
         self._line.requests += 1
-        head = h11.Request(method=request.method, target=request.target, headers=request.headers(key=key))
+        lines = [(name.encode(), value.encode("latin-1")) for name, value in request.headers(key=key)]
+        head = h11.Request(method=request.method, target=request.target, headers=lines)
         await self._write(self._http.send(head))
         if request.body:
             await self._write(self._http.send(h11.Data(data=request.body)))

@@ -158,7 +158,8 @@ class _FarSide:
     async def ask(self, head: Head, lines: list[tuple[str, str]], body: AsyncIterator[bytes]) -> None:
         self._line.requests += 1
         sent = [line for line in lines if line[0].lower() not in _OF_THE_CONNECTION]
-        whole = h11.Request(method=head.method, target=head.target, headers=[*sent, ("Accept-Encoding", "identity")])
+        wire = [(name.encode(), value.encode("latin-1")) for name, value in [*sent, ("Accept-Encoding", "identity")]]
+        whole = h11.Request(method=head.method, target=head.target, headers=wire)
         await self._write(self._http.send(whole))
         async for piece in body:
             if piece:

@@ -24,6 +24,12 @@ async def test_a_request_is_made_by_the_edge_and_answered_whole(places: Places) 
     assert [(line["way"], line["requests"]) for line in ran.effects["hosts"]] == [("mediated", 1)]
 
 
+async def test_letters_beyond_ascii_in_a_header_go_on_as_they_are(places: Places) -> None:
+    options = {"headers": {"X-Name": "caf\xe9"}}
+    ran = await run_client(places.world, "by_the_client", "GET", f"https://{API}/", options, network=Network(API))
+    assert (ran.raised, b"X-Name: caf\xe9\r\n" in places.secure.heard) == (None, True)
+
+
 @pytest.mark.req("IDM-1")
 async def test_a_request_that_changes_something_carries_the_key_of_the_call(places: Places) -> None:
     options = {"json": {"a": 1}}

@@ -163,6 +163,13 @@ async def test_requests_that_share_a_connection_are_each_held_and_each_answered(
     assert b"X-Other" not in places.secure.heard
 
 
+async def test_letters_beyond_ascii_in_other_headers_go_on_as_they_are(vaulted: Vaulted, places: Places) -> None:
+    text = RAW + "X-Name: caf\xe9\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n"
+    gave, raw = await vaulted.use("own_words", host=API, text=text)
+    assert (gave.endswith("hello"), refusals(raw)) == (True, [])
+    assert (b"X-Name: caf\xe9\r\n" in places.secure.heard, BEARER in places.secure.heard) == (True, True)
+
+
 async def test_an_old_client_gets_an_answer_that_ends_with_the_connection(vaulted: Vaulted) -> None:
     text = "GET / HTTP/1.0\r\nHost: api.example.com\r\nAuthorization: Bearer {}\r\n\r\n"
     gave, _ = await vaulted.use("own_words", host=API, text=text)
