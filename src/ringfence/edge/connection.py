@@ -27,6 +27,18 @@ from ringfence.edge.stub import answer_stream
 from ringfence.edge.terms import destination
 
 
+class FarEnd(SocketEnd):
+    """The far side, while it is also read from: once it has said its last word, it hears of the end by the close."""
+
+    def __init__(self, plain: socket.socket, *, back: Flow) -> None:
+        super().__init__(plain)
+        self._back = back
+
+    async def finish(self) -> None:
+        if not self._back.over.done():
+            await super().finish()
+
+
 class Connection:
     """Runs in a task of its own; whoever started it closes the accepted socket."""
 
@@ -54,9 +66,9 @@ class Connection:
 
     async def _opaque(self, line: Line) -> None:
         """A server may speak first, so the far side is dialled before the client says anything."""
-        server = await self._connect(line)
-        pipes = self._call.outside.pipes
-        back = Flow(server.socket, self._made, tally=line.received, pipes=pipes)
+        connected = await self._connect(line)
+        back = Flow(connected.socket, self._made, tally=line.received, pipes=self._call.outside.pipes)
+        server = FarEnd(connected.socket, back=back)
         back.over.add_done_callback(lambda _: self._cut(server, back))
         try:
             await self._out(server, line=line)
