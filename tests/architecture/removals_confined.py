@@ -72,7 +72,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "SBX-6",
         "sandbox/posture_confined.py",
-        "    if os.geteuid() != 0 and seen.namespaces:\n",
+        '    if os.geteuid() != 0 and seen.namespaces and shown == "hidden":\n',
         "    if False:\n",
         (f"{_POSTURE}a_process_that_does_not_hide_from_its_user_is_refused",),
     ),
