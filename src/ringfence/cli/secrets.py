@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import click
 
@@ -78,7 +78,7 @@ def check(names: tuple[str, ...], as_json: bool) -> int:
     """Ask every source, or those of the named secrets. Exit 0 all can be used, 1 one cannot."""
     config = chosen_config()
     sources = secret_sources(config)
-    wanted = {name: _known(name, sources) for name in names} if names else sources
+    wanted = {name: _known(name, config) for name in names} if names else sources
     found = asyncio.run(_asked(wanted, key=version_key(config)))
     if as_json:
         emit_json({"secrets": [vars(each) for each in found]})
@@ -119,7 +119,7 @@ def _draw(found: list[_Checked]) -> None:
 def set_secret(name: str, as_json: bool) -> int:
     """Read a new value from standard input and keep it: in a file, a directory, or a keyring."""
     config = chosen_config()
-    source = _known(name, secret_sources(config))
+    source = _known(name, config)
     if not _is_writable(source):
         raise Misuse(f"`{name}` comes from `{source.kind}`, which is set where it is kept, not from here")
     value = _typed(name)
@@ -135,12 +135,17 @@ def set_secret(name: str, as_json: bool) -> int:
     return COMPLETED
 
 
-def _known(name: str, sources: dict[str, Any]) -> SecretSource:
+def _known(name: str, config: Config) -> SecretSource:
     """The source of this secret; a name that is none may be a value, pasted where the name belongs."""
+    if name in account_secrets(config):
+        message = (
+            f"`{name}` stands for the credential of whatever account a call acts with, and has no value of its own"
+        )
+        raise Misuse(message, remedy="name the `credential` of one account")
+    sources = secret_sources(config)
     if name not in sources:
         raise Misuse("there is no secret of that name in the config", remedy="`ringfence secrets list` names them")
-    source: SecretSource = sources[name]
-    return source
+    return sources[name]
 
 
 def _is_writable(source: SecretSource) -> TypeGuard[WritableSource]:

@@ -96,3 +96,20 @@ def test_a_secret_file_that_others_can_read_is_an_error_of_the_config(keys: Shop
     came = quiet(keys.typed("check"))
     assert came.code == 1
     assert "open to others than its owner" in came.out + came.err
+
+
+ACCOUNTS = """
+accounts:
+  chat: {desk: {agents: [], credential: CRM_KEY}}
+"""
+
+
+@pytest.mark.req("VIEW-7")
+def test_a_credential_of_accounts_is_listed_and_has_no_value_of_its_own(keys: Shop) -> None:
+    config = keys.folder / "ringfence.yaml"
+    config.write_text(config.read_text() + "  CHAT_TOKEN: {account: chat}\n" + ACCOUNTS)
+    listed = keys.json("secrets", "list")["secrets"]
+    assert {"name": "CHAT_TOKEN", "source": "account", "where": "chat", "agents": []} in listed
+    for words in (("check", "CHAT_TOKEN"), ("set", "CHAT_TOKEN")):
+        typed = keys.typed("secrets", *words, stdin=VALUE)
+        assert (typed.code, "whatever account a call acts with" in typed.err) == (2, True)
