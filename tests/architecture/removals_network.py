@@ -183,7 +183,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "NET-5",
         "execution/edge.py",
-        '    if job.tool.egress is Egress.WRITE and warrant.basis == "allowed":',
+        '    if job.egress is Egress.WRITE and warrant.basis == "allowed":',
         "    if False:",
         (f"{_JAILS}write_egress_opens_only_with_the_calls_own_warrant",),
     ),
