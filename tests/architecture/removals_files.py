@@ -121,7 +121,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "CON-11",
-        "importers/toolmd.py",
+        "contract/written.py",
         '    model_config = ConfigDict(extra="forbid", frozen=True)\n',
         "    model_config = ConfigDict(frozen=True)\n",
         (f"{_TOOLMD}what_is_wrong_is_named",),
