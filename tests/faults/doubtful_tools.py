@@ -26,6 +26,12 @@ def ask(word: str) -> str:
     return urllib.request.urlopen(URL + word, timeout=5).read().decode()
 
 
+@tool(safety="read", needs=[HERE], retry=THRICE)
+def ask_by_hand(ctx: Context, word: str) -> str:
+    """Ask for a word by the client that there is."""
+    return _answer(ctx.http.get(URL + word))
+
+
 @tool(safety="network", egress="write", idempotency="required", needs=[HERE], retry=THRICE)
 def send(ctx: Context, word: str) -> str:
     """Send a word."""

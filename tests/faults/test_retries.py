@@ -30,6 +30,7 @@ class Counting:
 
     port: int
     answers: bool = True
+    hangs_up: bool = False
     heard: list[bytes] = field(default_factory=list[bytes])
     _server: asyncio.Server | None = None
 
@@ -47,7 +48,8 @@ class Counting:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.heard.append(await reader.readuntil(b"\r\n\r\n"))
         status = b"200 OK" if self.answers else b"503 Service Unavailable"
-        writer.write(b"HTTP/1.1 %s\r\nContent-Length: 4\r\nConnection: close\r\n\r\ndone" % status)
+        if not self.hangs_up:
+            writer.write(b"HTTP/1.1 %s\r\nContent-Length: 4\r\nConnection: close\r\n\r\ndone" % status)
         await writer.drain()
         writer.close()
 
@@ -127,6 +129,15 @@ async def test_a_read_is_tried_again_whatever_left(tmp_path: Path) -> None:
         one.far.answers = False
         await one.far.start()
         assert await one.failed("ask", "x") == (Status.FAILED, 3)
+        assert len(one.far.heard) == 3
+
+
+@pytest.mark.parametrize("tool", ["ask", "ask_by_hand"])
+async def test_a_far_side_that_hangs_up_is_asked_again(tmp_path: Path, tool: str) -> None:
+    async with scene(tmp_path) as one:
+        one.far.hangs_up = True
+        await one.far.start()
+        assert await one.failed(tool, "x") == (Status.FAILED, 3)
         assert len(one.far.heard) == 3
 
 

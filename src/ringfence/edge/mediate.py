@@ -182,6 +182,8 @@ class _Exchange:
     async def _next(self) -> Any:
         while (event := self._http.next_event()) is h11.NEED_DATA:
             content = await self._server.read()
+            if not content and self._http.their_state is h11.SEND_RESPONSE:
+                raise ConnectionResetError("hung up before it answered")
             self._line.received(len(content))
             self._http.receive_data(content)
         return event
