@@ -25,7 +25,7 @@ async def attempts(folder: Path) -> dict[str, Any]:
             for module in ("reaching", "early"):
                 await yard.load(module, folder=TOOLS)
             told: dict[str, Any] = {
-                "calls": await came_of(yard, "try_calls"),
+                "calls": await outcomes_of(yard, "try_calls"),
                 "early": await came_of(yard, "what_came_of_it"),
                 "closed": sorted({await came_of(yard, "dial", host=host, port=80) for host in _CLOSED}),
                 "stay": await came_of(yard, "stay"),
@@ -40,11 +40,15 @@ async def attempts(folder: Path) -> dict[str, Any]:
 
 
 async def came_of(yard: EdgeYard, tool: str, **arguments: Any) -> Any:
-    """What a tool gave, or the code of its fault; of many outcomes, each once."""
+    """What a tool gave, or the code of its fault."""
     gave, _ = await yard.reach(tool, **arguments)
-    if isinstance(gave, Fault):
-        return gave.code
-    return sorted(set(gave.values())) if isinstance(gave, dict) else gave
+    return gave.code if isinstance(gave, Fault) else gave
+
+
+async def outcomes_of(yard: EdgeYard, tool: str) -> Any:
+    """Each outcome of many tries once, or the code of the fault."""
+    gave, _ = await yard.reach(tool)
+    return gave.code if isinstance(gave, Fault) else sorted(set(gave.values()))
 
 
 async def answering(yard: EdgeYard) -> Any:
