@@ -6,7 +6,7 @@ import urllib.request
 
 from ringfence import Context, Files, Network, Secrets, tool
 
-NEEDS = [
+NEEDS: list[Network | Secrets | Files] = [
     Network("api.example.com"),
     Secrets("API_KEY", hosts=["api.example.com"]),
     Files(read=["knowledge"], write=["outbox"]),
