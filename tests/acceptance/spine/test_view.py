@@ -105,7 +105,7 @@ async def test_a_view_cannot_be_widened_by_its_holder(tmp_path: Path) -> None:
         ({"network": {"allow": []}}, "fetch_lead", "network", "api.crm.example"),
         ({"network": {"allow": ["crm.example"]}}, "fetch_lead", "network", "api.crm.example"),
         ({"files": {"read": ["knowledge/public"], "write": ["outbox"]}}, "read_page", "files", "knowledge"),
-        ({"files": {"read": [], "write": ["outbox"]}}, "draft", "files", "outbox"),
+        ({"files": {"read": [], "write": ["outbox"]}}, "draft", "files", "none to read"),
         ({"secrets": {"allow": []}}, "log_in", "secrets", "CRM_KEY"),
         ({"processes": {"allow": []}}, "history", "processes", "git"),
     ],
