@@ -9,42 +9,30 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sqlite3
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from bench.harness.rounds import alternate, round_robin
-from bench.harness.rows import Row, at_least, at_most
-from bench.harness.sides import Local, Pace
+from bench import server
+from bench.harness.rounds import round_robin
+from bench.harness.rows import Row, at_most
+from bench.harness.sides import Local
 from bench.sides.kept_calls import SIGNING_KEY, governed
 from ringfence.assembly.assemble import utc_now
 from ringfence.store import SqliteStore
 from ringfence.store.engine import Durability
-from ringfence.store.postgres import PostgresStore
 from ringfence.testing.store_samples import furnish
-from tests.cluster import Cluster, binaries, running_cluster
 
-WORKERS, EVENTS = 8, 2_000_000
+EVENTS = 2_000_000
 _LEVELS: dict[Durability, str] = {"normal": "NORMAL", "full": "FULL"}
-_SERVER = ("listen_addresses=", "max_connections=200", "log_min_messages=fatal")
-# As many statements as a governed call sends: a look, a row put in, a row changed; each a transaction of its own.
-_SCRIPT = """\\set id random(1, 100000)
-SELECT abalance FROM pgbench_accounts WHERE aid = :id;
-INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (1, 1, :id, 1, CURRENT_TIMESTAMP);
-UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :id;
-"""
 
 
 def measure() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="ringfence-bench-", dir="/var/tmp") as folder:
         yield from _beside_one_row(Path(folder))
         yield _grown(Path(folder))
-    yield _server()
+    yield from server.measure()
 
 
 class _Kept:
@@ -119,103 +107,3 @@ def _fill(file: Path) -> None:
         raw.execute(f"{count} INSERT INTO audit_bodies SELECT 1000 + i, hex(zeroblob(150)) FROM n")  # noqa: S608
         for _, sql in rules:
             raw.execute(sql)
-
-
-class _Crowd:
-    """Eight processes that make governed calls for as long as they are told."""
-
-    name = "governed"
-
-    def __init__(self, cluster: Cluster, *, database: str) -> None:
-        command = [sys.executable, "-m", "bench.sides.server_calls", cluster.url(database, user="person")]
-        pipe = subprocess.PIPE
-        self._crowd = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(WORKERS)]
-        for each in self._crowd:
-            _line(each)
-
-    def times(self, calls: int) -> Sequence[int]:
-        raise NotImplementedError("a crowd has a pace")
-
-    def pace(self, seconds: float) -> Pace:
-        for each in self._crowd:
-            assert each.stdin is not None  # noqa: S101
-            each.stdin.write(f"{seconds}\n")
-            each.stdin.flush()
-        answers = [tuple(map(int, _line(each).split())) for each in self._crowd]
-        return Pace(calls=sum(made for made, _ in answers), taken=max(taken for _, taken in answers))
-
-    def close(self) -> None:
-        for each in self._crowd:
-            each.communicate(timeout=30)
-
-
-class _Pgbench:
-    """As many clients of pgbench, with as many statements."""
-
-    name = "pgbench"
-
-    def __init__(self, cluster: Cluster, *, script: Path) -> None:
-        self._cluster = cluster
-        self._words = [
-            str(binaries() / "pgbench"),
-            "-n",
-            "-c",
-            str(WORKERS),
-            "-j",
-            "2",
-            "-M",
-            "prepared",
-            "-f",
-            str(script),
-        ]
-        self._each = 20
-
-    def times(self, calls: int) -> Sequence[int]:
-        raise NotImplementedError("pgbench has a pace")
-
-    def pace(self, seconds: float) -> Pace:
-        command = [*self._words, "-t", str(self._each), self._cluster.url("postgres")]
-        begun = time.perf_counter_ns()
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        taken = time.perf_counter_ns() - begun
-        rate = float(said.split("tps = ")[1].split()[0])
-        self._each = max(5, round(rate * seconds / WORKERS))
-        calls = self._each * WORKERS
-        return Pace(calls=calls, taken=min(taken, round(calls / rate * 1e9)))
-
-
-def _line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None  # noqa: S101
-    return process.stdout.readline()
-
-
-def _server() -> Row:
-    with ExitStack() as stack:
-        cluster = stack.enter_context(running_cluster(settings=_SERVER))
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringfence-bench-")))
-        (scratch / "three.sql").write_text(_SCRIPT, encoding="utf-8")
-        subprocess.run(
-            [str(binaries() / "pgbench"), "-i", "-q", cluster.url("postgres")], capture_output=True, check=True
-        )
-        _prepare(cluster)
-        crowd = _Crowd(cluster, database="furnished")
-        stack.callback(crowd.close)
-        rates = alternate([crowd, _Pgbench(cluster, script=scratch / "three.sql")], slices=8, seconds=0.5)
-    return Row(
-        id="DB-1",
-        what=f"governed calls a second on PostgreSQL, {WORKERS} workers, no jail",
-        baseline="pgbench, as many clients and statements",
-        goal=at_least(0.5),
-        measured=rates["governed"] / rates["pgbench"],
-        detail=f"{rates['governed']:,.0f}/s beside {rates['pgbench']:,.0f}/s, on disk before each start and end",
-    )
-
-
-def _prepare(cluster: Cluster) -> None:
-    async def furnished() -> None:
-        url = cluster.url("furnished", user="person")
-        store = PostgresStore.open(url, signing_key=SIGNING_KEY, anchor=None, now=utc_now)
-        await furnish(store)
-        await store.close()
-
-    asyncio.run(furnished())
