@@ -23,7 +23,7 @@ from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order, read_order
 from ringfence.inside.serve import rehearse
-from ringfence.kernel import attempts, namespaces, trials
+from ringfence.kernel import attempts, landlock, namespaces, trials
 
 # Until Python has worked out how each step is best taken, it writes to the code as it runs it.
 _REHEARSALS = 16
@@ -88,6 +88,8 @@ def _warm_up() -> None:
     pydantic.TypeAdapter(list[str]).dump_json([])
     for _ in range(_REHEARSALS):
         rehearse()
+        namespaces.rehearse()
+        landlock.rehearse()
     asyncio.new_event_loop().close()
     log = logging.getLogger("ringfence.tool")
     log.addHandler(logging.StreamHandler(sys.stderr))

@@ -88,7 +88,8 @@ class LocalProcessSandbox:
             listed = ", ".join(f"`{kind}`" for kind in sorted(job.grant.kinds - self.serves))
             return CallRefused(f"the local jail has no backend for {listed}", code="not_available")
         if job.kind == "process" and "storage" in job.grant.kinds:
-            return CallRefused("a program has no `ctx`, and storage is reached by nothing else", code="not_available")
+            why = f"tool `{job.tool.name}` is a program: a program has no `ctx`, and storage is reached by nothing else"
+            return CallRefused(why, code="not_available")
         try:
             self._drawn(job, purpose="to judge")
         except CallRefused as refused:

@@ -62,14 +62,37 @@ def test_arguments_that_are_not_one_plain_json_object_are_misuse(typed: str, sho
     assert came.err.startswith("error[misuse]: the arguments ")
 
 
+# A program has no way to ask for rows yet.
+_REMEMBERS = """---
+kind: tool
+schema_version: 1
+name: remembers
+safety_class: read
+input_schema:
+  type: object
+  properties: {by: {type: integer, minimum: 1, maximum: 9}}
+  required: [by]
+  additionalProperties: false
+output_schema: {type: integer}
+needs: {storage: [tool]}
+entrypoint: run.sh
+---
+Remembers how often it was asked.
+"""
+
+
 @pytest.mark.req("SBX-7")
 def test_a_tool_whose_needs_nothing_here_can_hold_is_refused_by_name(shop: Shop) -> None:
-    shop.edit("tools.py", "import Context, Network, tool", "import Context, Network, Storage, tool")
-    shop.edit("tools.py", '[Network("api.frankfurter.dev")]', '[Network("api.frankfurter.dev"), Storage(scope="tool")]')
-    assert shop.typed("pins", "accept", "exchange_rate", "--as", "bob").code == 0
-    came = shop.typed("call", "ops", "exchange_rate", '{"currency": "USD"}', "--json")
+    folder = shop.folder / "remembers"
+    folder.mkdir()
+    (folder / "TOOL.md").write_text(_REMEMBERS, encoding="utf-8")
+    (folder / "run.sh").write_text("#!/bin/sh\necho 1\n", encoding="utf-8")
+    (folder / "run.sh").chmod(0o755)
+    shop.edit("ringfence.yaml", "  path: [.]", "  path: [.]\n  folders: [remembers]")
+    assert shop.typed("pins", "accept", "remembers", "--as", "bob").code == 0
+    came = shop.typed("call", "ops", "remembers", '{"by": 1}', "--json")
     assert (came.code, came.document["code"]) == (4, "not_available")
-    assert "exchange_rate" in came.document["message"]
+    assert "remembers" in came.document["message"]
 
 
 @pytest.mark.req("SBX-1")
