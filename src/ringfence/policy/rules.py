@@ -6,7 +6,7 @@ Never: loosens; a rule adds a reason, and the strictest reason wins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -116,11 +116,19 @@ class RuleBook:
         """The reasons of the rules that hold: those that count, and those that only watch."""
         counted: list[Reason] = []
         watched: list[Reason] = []
-        for rule in self._for(subject):
+        for rule in self._holding(subject, arguments):
             reason = rule.reason(arguments)
             if reason is not None:
                 (counted if rule.mode == "enforce" else watched).append(reason)
         return counted, watched
+
+    def _holding(self, subject: Subject, arguments: Mapping[str, Any]) -> Sequence[Rule]:
+        """The rules that may have a finding: few of many hold, and those that do not are passed over quickly."""
+        rules = self._for(subject)
+        try:
+            return [rule for rule in rules if rule.condition(arguments)]
+        except Exception:  # one of them cannot judge: each is asked by itself, and that one denies
+            return rules
 
     def _for(self, subject: Subject) -> tuple[Rule, ...]:
         found = self._concerning.get(subject)
