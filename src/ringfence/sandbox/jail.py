@@ -70,6 +70,10 @@ async def build_jail(order: Order, *, setting: Setting, trust: Trust | None = No
     except TimeoutError:
         await jail.close()
         raise CallFailed("the tool's module did not finish importing in time", code="wall_limit") from None
+    except ConnectionError:
+        # Whoever is killed with something still to be read resets its socket instead of ending it.
+        await jail.close()
+        raise CallFailed("the jail ended while it was built", code="protocol_error") from None
     except BaseException:
         await jail.close()
         raise

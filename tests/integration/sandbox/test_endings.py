@@ -15,6 +15,7 @@ import pytest
 
 from ringfence.contract.limits import Limits
 from ringfence.kernel import cgroups
+from ringfence.sandbox.jail import Jail
 from ringfence.sandbox.pool import PoolBounds
 from tests.integration.sandbox.driver import Yard
 
@@ -235,3 +236,28 @@ async def test_groups_of_a_host_that_was_killed_are_swept_by_the_next(tmp_path: 
     assert groups() != set()
     await yard.close()
     assert groups() == set()
+
+
+async def test_a_zygote_that_is_killed_before_it_reads_is_a_failed_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = Jail._measure  # pyright: ignore[reportPrivateUsage]
+
+    async def measure_and_stop(jail: Jail) -> object:
+        seen = await measured(jail)
+        zygote = jail._zygote  # pyright: ignore[reportPrivateUsage]
+        assert zygote is not None
+        os.kill(zygote.pid, signal.SIGSTOP)
+        # By then it has been sent an order, and dies without having read it.
+        asyncio.get_running_loop().call_later(0.1, os.kill, zygote.pid, signal.SIGKILL)
+        return seen
+
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    monkeypatch.setattr(Jail, "_measure", measure_and_stop)
+    raw = await yard.run("add", {"a": 1, "b": 2})
+    monkeypatch.undo()
+    assert raw.fault is not None
+    assert raw.fault.code == "protocol_error"
+    assert await yard.output("add", {"a": 1, "b": 2}) == 3
+    await yard.close()
