@@ -72,7 +72,7 @@ def host(config: dict[str, Any], far: FarSide, folder: Path, *, offset: str = "+
     }
     command = [sys.executable, "-m", "tests.faults.clockwork", json.dumps(config), str(far.port)]
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, text=True)
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdin=pipe, stdout=pipe, text=True)
     one = Host(process=process, clock=clock)
     try:
         assert one.heard() == "ready"

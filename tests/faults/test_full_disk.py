@@ -20,7 +20,7 @@ SIZES = {"sqlite": "3m", "postgres": "160m"}
 def on_a_small_disk(database: str) -> dict[str, Any]:
     """Run the house where `/tmp` is a small disk of its own, which nobody else sees."""
     house = f"{sys.executable} -m tests.faults.small_disk {database} /tmp"
-    inner = f"mount -t tmpfs -o size={SIZES[database]} small /tmp && exec {house}"
+    inner = f"mount -t tmpfs -o size={SIZES[database]} small /tmp && cd /tmp && exec {house}"
     kind = "-m" if os.geteuid() == 0 else "-rm"
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TMPDIR": "/tmp"}
     done = subprocess.run(

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +34,9 @@ def kill_between(config: dict[str, Any], far: FarSide, *, point: str, first: int
     """Start a victim, let it make a few calls, and kill it after it reached the point; gives how far each key came."""
     command = [sys.executable, "-m", "tests.faults.victim", json.dumps(config), str(far.port), str(first)]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    victim = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    victim = subprocess.Popen(
+        command, cwd=Path(config["audit"]["anchor"]).parents[1], env=environment, stdout=subprocess.PIPE, text=True
+    )
     reached: dict[str, str] = {}
     assert victim.stdout is not None
     wanted = f"k{first + random.randint(0, 2)}"

@@ -16,8 +16,12 @@ MakeConfig = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[MakeConfig, None, None]:
+def settings(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Generator[MakeConfig, None, None]:
     """A maker of configs, all of which name the same store."""
+    # A runtime that keeps its rows on a server keeps the rest in `state` of the folder it is opened in.
+    monkeypatch.chdir(tmp_path)
     sections: dict[str, Any] = {}
     undo: Callable[[], None] | None = None
     if request.param == "postgres":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, chdir, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -260,5 +260,7 @@ async def opened(
     (folder / "pantry_tools.py").write_text(code)
     (folder / "desk.key").touch(mode=0o600)
     (folder / "desk.key").write_text(VALUE + "\n")
-    async with open_runtime(settings(folder, **changes), accept_as="bob", now=now) as runtime:
-        yield Pantry(runtime=runtime, folder=folder)
+    # A runtime that keeps its rows elsewhere keeps the rest in `state` of the folder it is opened in.
+    with chdir(folder):
+        async with open_runtime(settings(folder, **changes), accept_as="bob", now=now) as runtime:
+            yield Pantry(runtime=runtime, folder=folder)
