@@ -11,7 +11,10 @@ from tests.architecture.removals import Removal
 _CONFINED = "tests/integration/sandbox/test_confined.py::test_"
 _RUN = f"{_CONFINED}tools_run_confined_where_there_are_no_namespaces"
 _USER, _ROOT, _OLD = f"{_RUN}[7-user]", f"{_RUN}[7-root]", f"{_RUN}[1-user]"
-_HOST_ENDS = f"{_CONFINED}a_host_that_is_killed_takes_every_confined_process_with_it[user]"
+_SERVER_ENDS = f"{_CONFINED}a_fork_server_that_is_killed_takes_every_confined_process_with_it[user]"
+_ENDS = "tests/integration/sandbox/test_confined_ends.py::test_"
+_ASKED = f"{_ENDS}a_warden_that_is_asked_to_end_ends_first_what_nothing_else_would"
+_ASKING = f"{_ENDS}a_confined_jail_is_closed_by_asking_its_warden"
 _OF_FILES = "tests/integration/sandbox/test_confined_files.py::test_"
 _FILES = f"{_OF_FILES}granted_files_are_read_and_written_and_nothing_else_is[7-user]"
 _FILES_OF_ROOT = f"{_OF_FILES}granted_files_are_read_and_written_and_nothing_else_is[7-root]"
@@ -26,8 +29,8 @@ def _wall(id_: str, file: str, find: str, put: str, *tests: str) -> Removal:
 MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-3", "inside/confined.py", "    namespaces.become(order.uid, gid=order.gid)\n", "", _ROOT),
     _wall("SBX-3", "inside/confined.py", '    namespaces.set_dumpable("hidden")\n    namespaces.adopt_orphans()\n', "    namespaces.adopt_orphans()\n", _USER),
-    _wall("SBX-9", "inside/confined.py", "    namespaces.hear_of_parents_end(signal.SIGTERM)\n", "", _HOST_ENDS),
-    _wall("SBX-9", "inside/confined.py", "        end_descendants()\n        os._exit(0)\n", "        os._exit(0)\n", _USER),
+    _wall("SBX-9", "inside/confined.py", "    namespaces.hear_of_parents_end(signal.SIGTERM)\n", "", _SERVER_ENDS),
+    _wall("SBX-9", "inside/confined.py", "        end_descendants()\n        os._exit(0)\n", "        os._exit(0)\n", _ASKED),
     _wall("SBX-9", "inside/confined.py", "    namespaces.die_with_parent()\n", "", _WARDEN_ENDS),
     _wall("SBX-3", "inside/confined.py", "    limits.set_no_new_privileges()\n    _restrict(layout)\n", "    limits.set_no_new_privileges()\n", _USER),
     _wall("SBX-2", "inside/confined.py", "    limits.apply(resources)\n    _restrict(layout)\n", "    limits.apply(resources)\n", _USER),
@@ -47,6 +50,6 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-6", "inside/confined.py", "        if not os.access(path, os.X_OK):\n", "        if False:\n", _REFUSED),
     _wall("SBX-3", "sandbox/pool.py", "blueprint.layout.ids or self._identities.lend()", "self._identities.lend()", _FILES_OF_ROOT),
     _wall("SBX-4", "sandbox/local.py", "if on_disk else MOUNTED\n", "if not on_disk else MOUNTED\n", _FILES),
-    _wall("SBX-9", "sandbox/walls.py", "        warden.ask_to_end()\n", "        warden.kill()\n", _USER),
+    _wall("SBX-9", "sandbox/walls.py", "        warden.ask_to_end()\n", "        warden.kill()\n", _ASKING),
     _wall("SBX-3", "sandbox/watch.py", '        exchange.stop("pids_limit", f"the tool had more than {most} threads")\n', "        return\n", _USER),
 )  # fmt: skip

@@ -132,6 +132,14 @@ def test_a_warden_that_is_killed_takes_its_zygote_with_it_and_the_host_the_rest(
 
 
 @pytest.mark.parametrize("who", ["root", "user"])
+def test_a_fork_server_that_is_killed_takes_every_confined_process_with_it(who: Who) -> None:
+    with waiting_host(who) as (_, born):
+        server = int(Path(f"/proc/{born[-1]}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(server, signal.SIGKILL)
+        assert_ended([server, *born])
+
+
+@pytest.mark.parametrize("who", ["root", "user"])
 def test_nothing_is_left_after_200_confined_calls_with_random_kills(who: Who) -> None:
     done = subprocess.run(
         command("soak", landlock=7), env=environment(), cwd="/", capture_output=True, text=True, check=False,
