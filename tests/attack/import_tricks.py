@@ -43,7 +43,7 @@ ENDINGS = {
     "say deep things": "import os; os.write(3, b'RF' + bytes([1, 7]) + (90000).to_bytes(4, 'big') + b'[' * 90000)",
     "close the door": "import os; os.close(3)",
     "kill the warden": "import os; os.kill(1, 9); raise RuntimeError('it lives')",
-    "hold every descriptor": "import os; KEPT = [os.pipe() for _ in range(120)]",
+    "hold more descriptors than there are": "import os; KEPT = [os.pipe() for _ in range(2000)]",
     "fill memory": "hoard = bytearray(1 << 30)",
     "recurse": "def again(): again()\nagain()",
     "syntax": "def (:",

@@ -42,7 +42,7 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-3", "inside/spare.py", "    limits.apply(resource_limits(layout.bounds))\n", "", CALL, LIMITS),
     _wall("SBX-3", "inside/spare.py", "    _restrict_files(layout)\n    limits", "    limits", CALL, TABLE),
     _wall("SBX-3", "inside/spare.py", "    limits.drop_capabilities()\n", "", CALL),
-    _wall("SBX-2", "inside/spare.py", "    limits.close_all_except((0, 1, 2, CHANNEL, *outward))\n", "", CALL),
+    _wall("SBX-2", "inside/spare.py", "    limits.close_all_except(_KEPT)\n", "", CALL),
     _wall("SBX-3", "inside/spare.py", "    seccomp.install(filters(layout.binds, layout.clients).stage_b)\n", "", CALL),
     _wall("SBX-2", "sandbox/forkserver.py", "                env={},\n", "", CALL, TABLE),
     _wall("SBX-6", "sandbox/posture.py", '    _refuse(problems, who="a spare")\n', "", POSTURE, "tests/attack/test_import_time.py"),

@@ -6,6 +6,7 @@ Never: builds a client; an undeclared one is an error that names the missing nee
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ def _no_progress(_done: float, _total: float | None, _note: str) -> None:
     """Where nobody listens, progress is dropped."""
 
 
+@functools.cache
 def _log_of_tools() -> Logger:
     # In the function: 4 ms of start-up that only a running tool needs.
     from logging import getLogger  # noqa: PLC0415

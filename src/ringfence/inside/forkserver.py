@@ -22,6 +22,7 @@ from ringfence.inside import grants, warden
 from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order, read_order
+from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT
 from ringfence.inside.serve import rehearse
 from ringfence.kernel import attempts, landlock, namespaces, trials
 
@@ -87,10 +88,12 @@ def _warm_up() -> None:
     _Warm.model_json_schema()
     pydantic.TypeAdapter(list[str]).dump_json([])
     for _ in range(_REHEARSALS):
-        rehearse()
+        rehearse(PLAIN)
+        rehearse(WITH_CONTEXT)
         namespaces.rehearse()
         landlock.rehearse()
     asyncio.new_event_loop().close()
+    os.dup2(0, 0)  # found by name the first time
     log = logging.getLogger("ringfence.tool")
     log.addHandler(logging.StreamHandler(sys.stderr))
     log.setLevel(logging.INFO)

@@ -12,10 +12,11 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from types import GeneratorType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, from_json
 
 from ringfence.contract.bounds import INPUT_BYTES
 from ringfence.contract.context import Context, DeclaredSecrets
@@ -33,10 +34,11 @@ from ringfence.inside.layout import Layout
 from ringfence.inside.measure import measure
 from ringfence.inside.measure_confined import measure_confined
 from ringfence.inside.reconciling import Asked, answer_of, asking
-from ringfence.inside.rehearsal import ARGUMENTS, JOB, REHEARSAL
+from ringfence.inside.rehearsal import JOB, Rehearsal
 from ringfence.inside.storage import storage_client
 
 _MOST_JOB_BYTES = 65_536
+_LATE_BYTES = 256  # more than that is memory of another kind, and a dozen pages to copy
 _NO_CLIENTS: Mapping[str, Any] = {}
 
 
@@ -51,7 +53,7 @@ def one_job(
         return 0
     if (kind, rest) != (wire.Kind.JOB, wire.Kind.ARGUMENTS):
         raise wire.Malformed("a job is a job frame and its arguments")
-    frame = _answer(json.loads(body), arguments, tools=tools, event_loop=event_loop, layout=layout)
+    frame = _answer(from_json(body), arguments, tools=tools, event_loop=event_loop, layout=layout)
     if len(frame) > layout.bounds.output_bytes + wire.HEADER_BYTES:
         text = f"the output has {len(frame) - wire.HEADER_BYTES} bytes, more than {layout.bounds.output_bytes}"
         frame = wire.pack(wire.Kind.FAULT, fault_body("output_limit", text))
@@ -61,16 +63,16 @@ def one_job(
         bear_marker()
     wire.send(channel, frame)
     # The host measures what was used while this process stands still, then ends its side.
-    while os.read(channel, _MOST_JOB_BYTES):
+    while os.read(channel, _LATE_BYTES):
         continue  # an answer that came too late for whoever asked
     # Left to the kernel, the channel would be closed only after all memory is given back, and the host waits for it.
     os.close(channel)
     os._exit(0)
 
 
-def rehearse() -> None:
+def rehearse(rehearsal: Rehearsal) -> None:
     """Go through a call of a tool that does nothing."""
-    _answer(json.loads(JOB), ARGUMENTS, tools={REHEARSAL.name: REHEARSAL}, event_loop=None, layout=None)
+    _answer(from_json(JOB), rehearsal.arguments, tools=rehearsal.tools, event_loop=None, layout=None)
 
 
 def _answer(
@@ -170,7 +172,7 @@ def _given(
     if signature.model_parameter is not None:
         given[signature.model_parameter] = parsed
     else:
-        given.update({name: getattr(parsed, name) for name in type(parsed).model_fields})
+        given.update(parsed.__dict__)
     return given
 
 
@@ -200,10 +202,15 @@ def _storage(job: dict[str, Any], style: Style) -> Mapping[str, Any]:
 
 def _run(implementation: Implementation, *, given: dict[str, Any], event_loop: asyncio.AbstractEventLoop | None) -> Any:
     returned = implementation.function(**given)
-    if not inspect.isawaitable(returned):
+    if not _can_be_awaited(returned):
         return returned
     loop = event_loop or asyncio.new_event_loop()
     return loop.run_until_complete(returned)
+
+
+def _can_be_awaited(returned: object) -> bool:
+    """What can be says so itself, or is a generator; to ask `inspect` of everything touches much more."""
+    return hasattr(returned, "__await__") or (isinstance(returned, GeneratorType) and inspect.isawaitable(returned))
 
 
 def _reply(returned: Any, *, signature: Signature) -> bytes:

@@ -13,77 +13,119 @@ import asyncio
 import os
 import signal
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import Literal, NoReturn
 
 from ringfence.contract.tool import Tool
 from ringfence.inside import confined, serve, ways, wire
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout
+from ringfence.inside.rehearsal import PLAIN, Rehearsal
 from ringfence.inside.wire import CHANNEL
 from ringfence.kernel import cgroups, landlock, limits, mounts, namespaces, seccomp
+from ringfence.kernel.script import Script, written_down
+from ringfence.kernel.syscalls import call
 
 _STACK_BYTES = 8 << 20
 _PENDING_SIGNALS = 64
 _OVER_CPU_STATUS = 128 + signal.SIGXCPU
+_KEPT = (0, 1, 2, CHANNEL)
+_FIRST_FREE = len(_KEPT)
 _SAME_ID = namespaces.IdMap(inside=INNER_ID, outside=INNER_ID)
 
 
-def run(layout: Layout, tools: Mapping[str, Tool], *, descriptors: Sequence[int], loop: bool, warden: int) -> NoReturn:
+@dataclass(frozen=True, kw_only=True)
+class Confinement:
+    """How a spare gives up everything but what a call needs: before it makes its ways out, and after."""
+
+    enclose: Script
+    restrict: Script
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repertoire:
+    """What a spare can be asked for, and what that takes: a rehearsal, and an event loop where a tool awaits."""
+
+    tools: Mapping[str, Tool]
+    rehearsal: Rehearsal = PLAIN
+    loop: Literal["needed", "not needed"] = "not needed"
+
+
+def run(
+    layout: Layout,
+    repertoire: Repertoire,
+    *,
+    confinement: Confinement | None,
+    descriptors: Sequence[int],
+    warden: int,
+) -> NoReturn:
     """Confine, say so, serve one job, end; the descriptors are channel, what is printed, doors of control groups."""
     status = 1
     channel, printed, *doors = descriptors
-    outward: list[int] = []
     try:
         for door in doors:
             cgroups.enter(door)
         os.dup2(channel, CHANNEL)
         os.dup2(printed, 1)
         os.dup2(printed, 2)
-        if layout.posture == "confined":
+        if confinement is None:
             outward = confined.bind_spare(
                 layout, warden=warden, resources=resource_limits(layout.bounds), kept=(0, 1, 2, CHANNEL)
             )
         else:
-            outward = _confine(layout)
-        serve.rehearse()
-        event_loop = asyncio.new_event_loop() if loop else None
+            outward = _confine(layout, confinement)
+        serve.rehearse(repertoire.rehearsal)
+        event_loop = asyncio.new_event_loop() if repertoire.loop == "needed" else None
         ways.say_ready(CHANNEL, handing_out=outward)
-        status = serve.one_job(tools, channel=CHANNEL, event_loop=event_loop, layout=layout)
+        status = serve.one_job(repertoire.tools, channel=CHANNEL, event_loop=event_loop, layout=layout)
     except BaseException as failure:  # whatever went wrong here, the host must hear of it and no tool may run
         wire.send(CHANNEL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
     finally:
         os._exit(status)
 
 
-def prepare(layout: Layout) -> None:
+def prepare(layout: Layout) -> Confinement | None:
     """Do once, in the process that bears the spares, what would be the same in each: every page that a spare writes to
-    becomes its own, and that is most of what it costs."""
+    becomes its own, and that is most of what it costs.  None where each has to work its confinement out for itself."""
     # Process 1 of a namespace ignores signals that it does not handle, and this one says why the call ends.
     signal.signal(signal.SIGXCPU, _over_cpu)
     landlock.prepare(layout.landlock_version)
-    limits.prepare(resource_limits(layout.bounds))
-    if layout.posture == "full":
-        seccomp.prepare(filters(layout.binds, layout.clients).stage_b)
+    if layout.posture == "confined":
+        return None
+    with written_down(open_below=_FIRST_FREE) as enclose:
+        _enclose(layout)
+    with written_down(open_below=_FIRST_FREE + ways.count(layout.ports)) as restrict:
+        _restrict(layout)
+    return Confinement(enclose=enclose, restrict=restrict)
 
 
-def _confine(layout: Layout) -> list[int]:
+def _confine(layout: Layout, confinement: Confinement) -> list[int]:
     """Give up everything but what a call needs; gives the ways out that are still to be handed over."""
+    confinement.enclose.play()
+    outward = ways.open_ways(layout.ports) if layout.ports else []
+    confinement.restrict.play()
+    return outward
+
+
+def _enclose(layout: Layout) -> None:
+    """Its own ids and its own mounts; only for a process that has given nothing up yet."""
+    limits.close_all_except(_KEPT)
     namespaces.set_dumpable("dumpable")
     namespaces.write_maps("self", uid=_SAME_ID, gid=_SAME_ID, setgroups="deny")
     _mount(layout)
-    outward = ways.open_ways(layout.ports) if layout.ports else []
+
+
+def _restrict(layout: Layout) -> None:
     namespaces.set_dumpable("hidden")
     limits.apply(resource_limits(layout.bounds))
     _restrict_files(layout)
     limits.drop_capabilities()
-    limits.close_all_except((0, 1, 2, CHANNEL, *outward))
     seccomp.install(filters(layout.binds, layout.clients).stage_b)
-    return outward
 
 
 def _mount(layout: Layout) -> None:
-    hidden = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in layout.hidden_by_scratch()]
+    hidden = [mounts.hold(path) for path in layout.hidden_by_scratch()]
     bounds = layout.bounds
     mounts.mount_scratch(
         SCRATCH,
@@ -92,10 +134,9 @@ def _mount(layout: Layout) -> None:
         mode=0o1777,
         code="refused" if layout.imports == "in every call" else "allowed",
     )
-    for path, descriptor in hidden:
-        mounts.bind_again(descriptor, target=path)
+    mounts.bind_again(hidden, below=SCRATCH)
     mounts.mount_proc("/proc")
-    os.chdir(layout.start)
+    call("chdir", os.fsencode(layout.start))
 
 
 def _restrict_files(layout: Layout) -> None:

@@ -6,65 +6,85 @@ Never: imports ringfence before the path is set; this file is run by its name, o
 
 from __future__ import annotations
 
+import _random
 import _thread
 import json
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
+from typing import Any
 
 _MOST_BYTES = 65_536
+
+Hook = Callable[[], object]
 
 
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     sys.dont_write_bytecode = True
-    _load_what_renews_locks()
+    _load_what_renews_itself()
     sys.path[:] = json.loads(control.recv(_MOST_BYTES))
     from ringfence.inside.forkserver import serve  # noqa: PLC0415  the path above decides what this finds
 
     serve(control)
 
 
-def _load_what_renews_locks() -> None:
-    """Both renew their locks in every child, in case a thread that is gone held one; most children had no such thread.
-
-    What that touches is a sixth of the memory that a spare has for itself, and of the time that it takes to make one.
-    """
-    register, os.register_at_fork = os.register_at_fork, _register_for_threads
+def _load_what_renews_itself() -> None:
+    """What a child does at its birth is most of what it copies: a third of its pages, if all hooks ran as they come."""
+    register = os.register_at_fork
+    with_threads = _WithThreads()
     try:
+        os.register_at_fork = with_threads.add
         import_module("logging")
         import_module("threading")
+        os.register_at_fork = _ignore
+        random: Any = import_module("random")
     finally:
         os.register_at_fork = register
+    register(before=with_threads.before, after_in_child=with_threads.in_child, after_in_parent=with_threads.in_parent)
+    # The same seed from the kernel, without the way there that is written in Python.
+    register(after_in_child=partial(_random.Random.seed, random._inst))
 
 
-def _register_for_threads(
-    *,
-    before: Callable[[], object] | None = None,
-    after_in_child: Callable[[], object] | None = None,
-    after_in_parent: Callable[[], object] | None = None,
-    register: Callable[..., None] = os.register_at_fork,
+def _ignore(
+    *, before: Hook | None = None, after_in_child: Hook | None = None, after_in_parent: Hook | None = None
 ) -> None:
-    """Register hooks that run only where there was a second thread; looked at once a fork, before it."""
-    others = 0
+    """Register nothing."""
 
-    def look() -> None:
-        nonlocal others
-        others = _thread._count()  # pyright: ignore[reportPrivateUsage]  what `threading` counts leaves some out
-        if others and before is not None:
-            before()
 
-    def in_child() -> None:
-        if others and after_in_child is not None:
-            after_in_child()
+class _WithThreads:
+    """Hooks that renew locks, in case a thread that is gone held one: run only where there was a second thread."""
 
-    def in_parent() -> None:
-        if others and after_in_parent is not None:
-            after_in_parent()
+    def __init__(self) -> None:
+        self._hooks: list[tuple[Hook | None, Hook | None, Hook | None]] = []
+        self._others = 0
 
-    register(before=look, after_in_child=in_child, after_in_parent=in_parent)
+    def add(
+        self, *, before: Hook | None = None, after_in_child: Hook | None = None, after_in_parent: Hook | None = None
+    ) -> None:
+        self._hooks.append((before, after_in_child, after_in_parent))
+
+    def before(self) -> None:
+        self._others = _thread._count()  # pyright: ignore[reportPrivateUsage]  what `threading` counts leaves some out
+        if self._others:
+            _run(hooks[0] for hooks in reversed(self._hooks))
+
+    def in_child(self) -> None:
+        if self._others:
+            _run(hooks[1] for hooks in self._hooks)
+
+    def in_parent(self) -> None:
+        if self._others:
+            _run(hooks[2] for hooks in self._hooks)
+
+
+def _run(hooks: Iterable[Hook | None]) -> None:
+    for hook in hooks:
+        if hook is not None:
+            hook()
 
 
 if __name__ == "__main__":

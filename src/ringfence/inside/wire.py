@@ -34,6 +34,9 @@ class Kind(IntEnum):
     ANSWER = 9  # what its host says to that, as JSON
 
 
+_KINDS = {kind.value: kind for kind in Kind}
+
+
 class Malformed(Exception):
     """The bytes are not a frame of this version, or one too large."""
 
@@ -48,10 +51,10 @@ def _parse_header(header: bytes | bytearray, *, most: int) -> tuple[Kind, int]:
         raise Malformed("not a frame of this version")
     if length > most:
         raise Malformed(f"a frame announces {length} bytes, more than {most}")
-    try:
-        return Kind(kind), length
-    except ValueError:
-        raise Malformed(f"there is no frame of kind {kind}") from None
+    known = _KINDS.get(kind)
+    if known is None:
+        raise Malformed(f"there is no frame of kind {kind}")
+    return known, length
 
 
 class FrameReader:

@@ -6,24 +6,27 @@ Never: imports before it is under stage A, or serves a call itself.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import json
 import os
 import resource
 import socket
+import struct
 import sys
-from collections import deque
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from ringfence.contract.tool import Tool
-from ringfence.inside import confined, spare, wire
+from ringfence.inside import confined, serve, spare, wire
 from ringfence.inside.describe import fingerprints
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters, spare_flags
 from ringfence.inside.importing import ImportedWhenAsked, import_tools
 from ringfence.inside.layout import SOURCE_FOLDER, Layout, Order
-from ringfence.inside.rebirth import renew_in_children
+from ringfence.inside.rebirth import forget_draws
+from ringfence.inside.rehearsal import WITH_CONTEXT, rehearsal_for
+from ringfence.inside.spare import Repertoire
 from ringfence.kernel import limits, namespaces, seccomp
 
 SPARE, IMPORT = b"\1", b"\2"
@@ -33,7 +36,9 @@ _CPU_SECONDS = 60
 # Counted over the zygote and all its spares together; each spare has its own, lower limit.
 _PROCESSES = 4096
 _OPEN_FILES = 256
-_MOST_DESCRIPTORS = 8
+_NOTHING_YET = Repertoire(tools={})
+_DESCRIPTOR = struct.Struct("i")
+_MOST_ANCILLARY = socket.CMSG_SPACE(8 * _DESCRIPTOR.size)
 
 
 def run(order: Order, *, channel: int, warden: int) -> NoReturn:
@@ -41,17 +46,17 @@ def run(order: Order, *, channel: int, warden: int) -> NoReturn:
     control = socket.socket(fileno=_move(channel))
     try:
         layout = _confine(order, warden=warden)
-        spare.prepare(layout)
+        brood = _Brood(control, layout=layout, warden=warden)
         wire.send(_CONTROL, wire.pack(wire.Kind.READY))
-        requests = iter(lambda: _bear(control, layout=layout, tools={}, loop=False, warden=warden), IMPORT)
-        deque(requests, maxlen=0)
-        renew_in_children()
-        tools = import_tools(order.module) if layout.imports == "once" else ImportedWhenAsked(order.module)
-        known = tools if layout.imports == "once" else {}
-        wire.send(_CONTROL, wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints(known)).encode()))
-        loop = _any_coroutine(known)
+        while brood.bear(_NOTHING_YET) != IMPORT:
+            continue
+        repertoire = _import(order.module, when=layout.imports)
+        forget_draws()
+        gc.freeze()
+        # An import crowds out what Python remembered of where it finds things, and every spare would look again.
+        serve.rehearse(repertoire.rehearsal)
         while True:
-            _bear(control, layout=layout, tools=tools, loop=loop, warden=warden)
+            brood.bear(repertoire)
     except BaseException as failure:  # an import can raise anything, and the host must hear of it
         wire.send(_CONTROL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
     finally:
@@ -91,21 +96,54 @@ def _confine(order: Order, *, warden: int) -> Layout:
     return layout
 
 
+def _import(module: str, *, when: Literal["once", "in every call"]) -> Repertoire:
+    """Import the tools and say so; those that every call imports anew are not known here."""
+    if when == "in every call":
+        _say_imported({})
+        return Repertoire(tools=ImportedWhenAsked(module), rehearsal=WITH_CONTEXT)
+    tools = import_tools(module)
+    _say_imported(tools)
+    awaits = _any_coroutine(tools)
+    return Repertoire(tools=tools, rehearsal=rehearsal_for(tools), loop="needed" if awaits else "not needed")
+
+
+def _say_imported(tools: Mapping[str, Tool]) -> None:
+    wire.send(_CONTROL, wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints(tools)).encode()))
+
+
 def _any_coroutine(tools: Mapping[str, Tool]) -> bool:
     made = (tool.implementation for tool in tools.values())
     return any(inspect.iscoroutinefunction(each.function) for each in made if each is not None)
 
 
-def _bear(control: socket.socket, *, layout: Layout, tools: Mapping[str, Tool], loop: bool, warden: int) -> bytes:
-    """Wait for a request; fork a spare if it is for one."""
-    request, descriptors, _, _ = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
-    if not request:
-        os._exit(0)
-    if request == SPARE:
-        if layout.posture == "confined":
-            layout = confined.with_allowance(layout, control=_CONTROL)
-        if namespaces.clone(spare_flags(layout.clients) if layout.posture == "full" else confined.SPARE_FLAGS) == 0:
-            spare.run(layout, tools, descriptors=descriptors, loop=loop, warden=warden)
-        for descriptor in descriptors:
-            os.close(descriptor)
-    return request
+class _Brood:
+    """The spares of one zygote: what is the same in all of them is worked out before the first."""
+
+    def __init__(self, control: socket.socket, *, layout: Layout, warden: int) -> None:
+        self._control = control
+        self._layout = layout
+        self._warden = warden
+        self._confinement = spare.prepare(layout)
+        self._flags = spare_flags(layout.clients) if layout.posture == "full" else confined.SPARE_FLAGS
+
+    def bear(self, repertoire: Repertoire) -> bytes:
+        """Wait for a request; fork a spare if it is for one."""
+        request, ancillary, _, _ = self._control.recvmsg(1, _MOST_ANCILLARY)
+        if not request:
+            os._exit(0)
+        descriptors = [number for _, _, sent in ancillary for (number,) in _DESCRIPTOR.iter_unpack(sent)]
+        if request == SPARE:
+            layout = self._layout
+            if layout.posture == "confined":
+                layout = confined.with_allowance(layout, control=_CONTROL)
+            if namespaces.clone(self._flags) == 0:
+                spare.run(
+                    layout,
+                    repertoire,
+                    confinement=self._confinement,
+                    descriptors=descriptors,
+                    warden=self._warden,
+                )
+            for descriptor in descriptors:
+                os.close(descriptor)
+        return request

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
 
-from ringfence.kernel.syscalls import call
+from ringfence.kernel.syscalls import call, open_here
 
 
 class Kind(StrEnum):
@@ -142,15 +142,21 @@ class Ruleset:
 
     def allow(self, path: str, *, rights: int) -> None:
         """Keep these rights at and below `path`."""
-        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        # Another kind of thing under this name by now: the kernel refuses the rule, or it allows less.
+        seen = os.stat(path)
+        descriptor = open_here(path, flags=os.O_PATH | os.O_CLOEXEC)
         try:
-            self.allow_opened(descriptor, rights=rights)
+            self._allow(descriptor, seen=seen, rights=rights)
         finally:
-            os.close(descriptor)
+            call("close", descriptor)
 
     def allow_opened(self, descriptor: int, *, rights: int) -> None:
-        """The same for what is open already; rights that make no sense on a file are left out there."""
-        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        """The same for what is open already."""
+        self._allow(descriptor, seen=os.fstat(descriptor), rights=rights)
+
+    def _allow(self, descriptor: int, *, seen: os.stat_result, rights: int) -> None:
+        """Rights that make no sense on a file are left out there."""
+        if not stat.S_ISDIR(seen.st_mode):
             rights &= _ON_A_FILE
         rule = struct.pack("=Qi", rights & self._handled, descriptor)
         call("landlock_add_rule", self._descriptor, _RULE_PATH_BENEATH, rule, 0)
@@ -166,7 +172,7 @@ class Ruleset:
         call("landlock_restrict_self", self._descriptor, 0)
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        call("close", self._descriptor)
 
     def __enter__(self) -> Ruleset:
         return self

@@ -6,7 +6,6 @@ Takes: numbers.  Gives: a process that can no longer raise them.  Never: chooses
 from __future__ import annotations
 
 import errno
-import functools
 import resource
 import struct
 from collections.abc import Iterable
@@ -44,13 +43,6 @@ class ResourceLimits:
 
 def apply(limits: ResourceLimits) -> None:
     """Set every limit, soft and hard, so that the process cannot raise one again."""
-    for kind, soft_and_hard in prepare(limits):
-        resource.setrlimit(kind, soft_and_hard)
-
-
-@functools.cache
-def prepare(limits: ResourceLimits) -> tuple[tuple[int, tuple[int, int]], ...]:
-    """The limits as the kernel takes them; worked out once, before the processes that apply them."""
     most = {
         resource.RLIMIT_DATA: limits.data_bytes,
         resource.RLIMIT_STACK: limits.stack_bytes,
@@ -61,8 +53,13 @@ def prepare(limits: ResourceLimits) -> tuple[tuple[int, tuple[int, int]], ...]:
         **dict.fromkeys(_ALWAYS_NONE, 0),
     }
     # One second between the two: SIGXCPU tells the reaper why, SIGKILL ends a process that ignores it.
-    cpu = (resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
-    return (cpu, *((kind, (value, value)) for kind, value in most.items()))
+    _set(resource.RLIMIT_CPU, soft=limits.cpu_seconds, hard=limits.cpu_seconds + 1)
+    for kind, value in most.items():
+        _set(kind, soft=value, hard=value)
+
+
+def _set(kind: int, *, soft: int, hard: int) -> None:
+    call("prlimit64", 0, kind, struct.pack("QQ", soft, hard), None)
 
 
 def close_all_except(kept: Iterable[int]) -> None:

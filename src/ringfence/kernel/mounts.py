@@ -9,12 +9,13 @@ Preconditions: the caller has its own mount namespace, and `make_private` was ca
 from __future__ import annotations
 
 import os
-import stat
 import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import IntFlag
 from typing import Literal
 
-from ringfence.kernel.syscalls import call
+from ringfence.kernel.syscalls import call, open_here
 
 
 class Attribute(IntFlag):
@@ -50,6 +51,7 @@ _MOUNT_ATTR_IDMAP = 0x10_0000
 _MS_PRIVATE = 0x4_0000
 BIND_FLAGS = 0x1000 | 0x4000  # MS_BIND | MS_REC
 _MNT_DETACH = 0x2
+_FOLDER_MODE = 0o755
 
 
 def make_private(target: str = "/") -> None:
@@ -109,14 +111,47 @@ def mount_scratch(
     call("mount", b"scratch", os.fsencode(target), b"tmpfs", flags, options.encode())
 
 
-def bind_again(descriptor: int, *, target: str) -> None:
-    """Show a file or folder that a later mount covered at its old path; it keeps the attributes it had."""
-    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-        os.makedirs(target, exist_ok=True)
-    else:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-    call("mount", f"/proc/self/fd/{descriptor}".encode(), os.fsencode(target), None, BIND_FLAGS, None)
+@dataclass(frozen=True, kw_only=True)
+class Covered:
+    """What a later mount will cover, held open so that it can be shown again."""
+
+    path: str
+    descriptor: int
+    kind: Literal["folder", "file"]
+
+
+def hold(path: str) -> Covered:
+    """Take hold of a file or folder before something is mounted over it."""
+    kind: Literal["folder", "file"] = "folder" if os.path.isdir(path) else "file"
+    return Covered(path=path, descriptor=open_here(path, flags=os.O_PATH | os.O_CLOEXEC), kind=kind)
+
+
+def bind_again(held: Iterable[Covered], *, below: str) -> None:
+    """Show files and folders at their old paths below a mount that has nothing yet; they keep their attributes."""
+    folders, shown = {below}, set[str]()
+    for each in held:
+        if not any(each.path.startswith(f"{other}/") for other in shown):
+            _make_place(each, folders=folders)
+        source = f"/proc/self/fd/{each.descriptor}".encode()
+        call("mount", source, os.fsencode(each.path), None, BIND_FLAGS, None)
+        call("close", each.descriptor)
+        shown.add(each.path)
+
+
+def _make_place(covered: Covered, *, folders: set[str]) -> None:
+    if covered.kind == "folder":
+        _make_folder(covered.path, folders=folders)
+        return
+    _make_folder(os.path.dirname(covered.path), folders=folders)
+    call("close", open_here(covered.path, flags=os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC))
+
+
+def _make_folder(path: str, *, folders: set[str]) -> None:
+    """The folder, and those above it that are not there yet."""
+    if path not in folders:
+        _make_folder(os.path.dirname(path), folders=folders)
+        call("mkdir", os.fsencode(path), _FOLDER_MODE)
+        folders.add(path)
 
 
 def mount_proc(target: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import functools
 import os
 import signal
 import socket
@@ -16,7 +17,7 @@ import struct
 from dataclasses import dataclass
 from typing import Literal
 
-from ringfence.kernel.syscalls import NUMBERS, call
+from ringfence.kernel.syscalls import NUMBERS, call, open_here
 
 NEW_MOUNTS = 0x0002_0000
 NEW_HOSTNAME = 0x0400_0000
@@ -41,6 +42,9 @@ _IFF_UP_RUNNING = 0x41
 _clone = ctypes.PyDLL(None, use_errno=True).syscall
 _clone.argtypes = [ctypes.c_long] * 6
 _clone.restype = ctypes.c_long
+_before_fork = ctypes.pythonapi.PyOS_BeforeFork
+_after_fork_in_child = ctypes.pythonapi.PyOS_AfterFork_Child
+_after_fork_in_parent = ctypes.pythonapi.PyOS_AfterFork_Parent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,21 +68,22 @@ def clone(flags: int) -> int:
     """Fork into new namespaces: the child's pid, or 0 in the child."""
     # INVARIANT: libc's idea of the thread id is the kernel's. Without this the child keeps its parent's id, and in a
     # fresh pid namespace its first new thread can get that very number: both threads then own one recursive lock.
-    thread_id_at = _thread_id_address()
-    ctypes.pythonapi.PyOS_BeforeFork()
-    pid: int = _clone(NUMBERS["clone"], flags_register(flags), 0, 0, thread_id_at, 0)
+    words = (NUMBERS["clone"], flags_register(flags), 0, 0, _thread_id_address(), 0)
+    _before_fork()
+    pid: int = _clone(*words)
     if pid == 0:
-        ctypes.pythonapi.PyOS_AfterFork_Child()
+        _after_fork_in_child()
         return 0
     number = ctypes.get_errno()
-    ctypes.pythonapi.PyOS_AfterFork_Parent()
+    _after_fork_in_parent()
     if pid < 0:
         raise OSError(number, f"clone {flags:#x}: {os.strerror(number)}")
     return pid
 
 
+@functools.cache
 def _thread_id_address() -> int:
-    """Where libc keeps the calling thread's id."""
+    """Where libc keeps the thread's id: in the same place in every child, and of the one thread that may clone."""
     address = ctypes.create_string_buffer(8)
     call("prctl", _PR_GET_TID_ADDRESS, address, 0, 0, 0)
     (found,) = struct.unpack("Q", address.raw)
@@ -140,8 +145,9 @@ def bring_loopback_up() -> None:
 
 def _write(path: str, *, text: str) -> None:
     # One write, unbuffered: the kernel takes a map whole or not at all.
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    descriptor = open_here(path, flags=os.O_WRONLY | os.O_CLOEXEC)
     try:
-        os.write(descriptor, text.encode())
+        encoded = text.encode()
+        call("write", descriptor, encoded, len(encoded))
     finally:
-        os.close(descriptor)
+        call("close", descriptor)

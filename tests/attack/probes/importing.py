@@ -88,48 +88,38 @@ import struct
 ALLOW_ALL = struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000)
 """
 
-NO_STAGE_B = (
-    """
-from ringfence.kernel import seccomp
-seccomp.install = lambda *_: None
+# What a spare does is a list in the memory of its zygote, which import-time code may change.
+_LEAVING_OUT = """
+from ringfence.kernel.script import Script
+play = Script.play
+
+def leave_out(*names, instead=lambda: None):
+    def less(self):
+        kept = [step for step in self.steps if step.name not in names]
+        left_out, self.steps = len(self.steps) - len(kept), kept
+        play(self)
+        if left_out:
+            instead()
+    Script.play = less
 """
-    + _TRIES
-)
+
+NO_STAGE_B = _LEAVING_OUT + 'leave_out("seccomp")' + _TRIES
 
 ALLOW_ALL_STAGE_B = (
-    _ALLOW_ALL
+    _LEAVING_OUT
+    + _ALLOW_ALL
     + """
 from ringfence.kernel import seccomp
-installed = seccomp.install
-seccomp.install = lambda *_: installed(ALLOW_ALL)
+leave_out("seccomp", instead=lambda: seccomp.install(ALLOW_ALL))
 """
     + _TRIES
 )
 
-NO_LANDLOCK = (
-    """
-from ringfence.kernel import landlock
-landlock.Ruleset.restrict_self = lambda self: None
-"""
-    + _TRIES
-)
+NO_LANDLOCK = _LEAVING_OUT + 'leave_out("landlock_restrict_self")' + _TRIES
 
-NO_CAPABILITIES_DROPPED = (
-    """
-from ringfence.kernel import limits
-limits.drop_capabilities = lambda: None
-"""
-    + _TRIES
-)
+NO_CAPABILITIES_DROPPED = _LEAVING_OUT + 'leave_out("capset")' + _TRIES
 
-NO_SCRATCH = (
-    """
-from ringfence.kernel import mounts
-mounts.mount_scratch = lambda *_, **__: None
-mounts.mount_proc = lambda *_: None
-"""
-    + _TRIES
-)
+NO_SCRATCH = _LEAVING_OUT + 'leave_out("mount", "mkdir")' + _TRIES
 
 # All that the host can see from outside is done, and nothing else.
 ONLY_THE_FACE_OF_A_SPARE = (
@@ -138,13 +128,14 @@ ONLY_THE_FACE_OF_A_SPARE = (
 from ringfence.inside import spare
 from ringfence.kernel import limits, namespaces, seccomp
 
-def pretend(layout):
+def pretend(layout, confinement):
     same = namespaces.IdMap(inside=1000, outside=1000)
     namespaces.set_dumpable("dumpable")
     namespaces.write_maps("self", uid=same, gid=same, setgroups="deny")
     namespaces.set_dumpable("hidden")
     limits.drop_capabilities()
     seccomp.install(ALLOW_ALL)
+    return []
 
 spare._confine = pretend
 """
@@ -158,13 +149,13 @@ import socket
 from ringfence.inside import wire, zygote
 KEPT = []
 
-def bear(control, **_):
-    request, descriptors, _, _ = socket.recv_fds(control, 1, 8)
+def bear(self, repertoire):
+    request, descriptors, _, _ = socket.recv_fds(self._control, 1, 8)
     KEPT.append(descriptors)
     wire.send(descriptors[0], wire.pack(wire.Kind.READY))
     return request
 
-zygote._bear = bear
+zygote._Brood.bear = bear
 """
     + _TRIES
 )
@@ -172,33 +163,30 @@ zygote._bear = bear
 # One confined process says for another, which was never made, that it is ready.
 ANSWERS_TWICE = (
     """
-import os, socket
 from ringfence.inside import spare, wire
-run = spare.run
+confine = spare._confine
 
-def twice(layout, tools, *, descriptors, loop):
-    confine = spare._confine
-    def both(layout):
-        confine(layout)
-        wire.send(3, wire.pack(wire.Kind.READY))
-    spare._confine = both
-    run(layout, tools, descriptors=descriptors, loop=loop)
+def twice(layout, confinement):
+    outward = confine(layout, confinement)
+    wire.send(3, wire.pack(wire.Kind.READY))
+    return outward
 
-spare.run = twice
+spare._confine = twice
 """
     + _TRIES
 )
 
 # Behaves while it is described, which it can tell by the larger limits, and skips the filter for calls.
 HONEST_TO_THE_DESCRIBER = (
-    """
+    _LEAVING_OUT
+    + """
 from ringfence.inside import spare
-from ringfence.kernel import seccomp
-confine, install = spare._confine, seccomp.install
+confine = spare._confine
 
-def two_faced(layout):
-    seccomp.install = install if layout.bounds.output_bytes > 1 << 20 else lambda *_: None
-    confine(layout)
+def two_faced(layout, confinement):
+    if layout.bounds.output_bytes <= 1 << 20:
+        leave_out("seccomp")
+    return confine(layout, confinement)
 
 spare._confine = two_faced
 """

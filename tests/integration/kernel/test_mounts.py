@@ -232,3 +232,20 @@ def test_mapped_owners_let_a_jailed_uid_use_a_closed_folder(tmp_path: Path) -> N
     assert (granted / "new").stat().st_uid == os.geteuid()
     for descriptor in (plain, mapped, owners):
         os.close(descriptor)
+
+
+def test_what_a_fresh_mount_covers_is_shown_again_where_it_was() -> None:
+    """A folder, a folder within it, and a file apart; with its neighbours gone."""
+
+    def cover(at: str) -> list[str]:
+        for folder in ("top/kept/inner", "top/other"):
+            os.makedirs(f"{at}/{folder}")
+        for file in ("top/kept/inner/note", "top/other/file", "top/other/neighbour"):
+            Path(f"{at}/{file}").write_text(file, encoding="utf-8")
+        held = [mounts.hold(f"{at}/top/{name}") for name in ("kept", "kept/inner", "other/file")]
+        mounts.mount_scratch(f"{at}/top", size_bytes=SIZE, inodes=64)
+        mounts.bind_again(held, below=f"{at}/top")
+        found = [path for path in Path(f"{at}/top").rglob("*") if path.is_file()]
+        return sorted(f"{path.relative_to(at)}: {path.read_text(encoding='utf-8')}" for path in found)
+
+    assert on_scratch(cover) == ["top/kept/inner/note: top/kept/inner/note", "top/other/file: top/other/file"]

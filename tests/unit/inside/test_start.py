@@ -14,7 +14,7 @@ pytestmark = pytest.mark.req("SBX-1")
 # In an interpreter of its own: this one has loaded `logging` long ago.
 _CHILD = """
 import os, runpy, sys
-runpy.run_path(sys.argv[1])["_load_what_renews_locks"]()
+runpy.run_path(sys.argv[1])["_load_what_renews_itself"]()
 import logging, threading
 handler, held, over = logging.StreamHandler(), threading.Event(), threading.Event()
 renewed = []
@@ -61,3 +61,24 @@ def test_without_a_second_thread_no_lock_is_renewed() -> None:
         for threads in ("one thread", "two threads")
     }  # fmt: skip
     assert seen == {"one thread": "True", "two threads": "False"}
+
+
+def test_children_draw_other_numbers_than_their_parent_and_each_other() -> None:
+    drawing = """
+import os, runpy, sys
+runpy.run_path(sys.argv[1])["_load_what_renews_itself"]()
+import random
+drawn = [random.random()]
+for _ in range(3):
+    heard, said = os.pipe()
+    if os.fork() == 0:
+        os.write(said, str(random.random()).encode())
+        os._exit(0)
+    drawn.append(float(os.read(heard, 64)))
+print(len(set(drawn)))
+"""
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", "-W", "ignore", "-c", drawing, start.__file__],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert run.stdout == "4\n", run.stderr
