@@ -39,8 +39,11 @@ TOLD_FROM_INSIDE = frozenset(
         "protocol_error",
     }
 )
-# The kernel enforces the limit by ticks and reports exact time; under load the two differ by a tenth and more.
+# The kernel enforces the limit by ticks and reports exact time; under load the two differ by a tenth and more. Who
+# says itself that the kernel warned it is believed, unless it cannot have come anywhere near.
 _NEARLY = 0.75
+_NEAR_ENOUGH_IF_WARNED = 0.25
+_WARNED = (128 + signal.SIGXCPU) << 8
 _MOST_FAULT = 65_536
 
 
@@ -77,7 +80,8 @@ def read(said: Said, *, bounds: Bounds) -> Reading:
 def _exceeded(record: Record, *, bounds: Bounds, used: Used | None) -> Reading | None:
     if used is not None and used.memory_kills:
         return _fault("memory_limit", f"the tool used more than {bounds.memory_bytes} bytes of memory")
-    if record.cpu_seconds >= bounds.cpu_seconds * _NEARLY:
+    enough = _NEAR_ENOUGH_IF_WARNED if record.status == _WARNED else _NEARLY
+    if record.cpu_seconds >= bounds.cpu_seconds * enough:
         return _fault("cpu_limit", f"the tool used {record.cpu_seconds:.1f} seconds of CPU time")
     return None
 
