@@ -7,6 +7,7 @@ Never: accepts «anything»; where a type says too little the declaration is ref
 
 from __future__ import annotations
 
+import functools
 import inspect
 import typing
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import SchemaError
 
 from ringfence.contract.bounds import bound_input, close_output
@@ -23,6 +25,7 @@ from ringfence.contract.context import Context
 from ringfence.contract.result import Result
 from ringfence.errors import DeclarationRefused
 
+PLAIN_TYPES: tuple[type, ...] = (int, float, str, bool, type(None))
 _UNSCHEMABLE = (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError, SchemaError)
 
 
@@ -131,7 +134,7 @@ def _culprit(hints: dict[str, Any]) -> str:
 
 def _input_schema(model: type[BaseModel]) -> dict[str, Any]:
     try:
-        schema = model.model_json_schema(mode="validation")
+        schema = model.model_json_schema(mode="validation", schema_generator=_SchemaWriter)
     except _UNSCHEMABLE as error:
         hints = {name: field.annotation for name, field in model.model_fields.items()}
         raise DeclarationRefused(_explain(error, _culprit(hints))) from error
@@ -148,17 +151,37 @@ def _output_type(hints: dict[str, Any]) -> TypeAdapter[Any]:
         (declared,) = typing.get_args(declared)
     elif declared is Result:
         raise DeclarationRefused("the return type `Result` does not say of what", remedy="write `Result[YourType]`")
+    if declared in PLAIN_TYPES:
+        return plain_adapter(declared)
     try:
         return TypeAdapter(declared)
     except _UNSCHEMABLE as error:
         raise DeclarationRefused(_explain(error, "the return type")) from error
 
 
+@functools.cache
+def plain_adapter(declared: type) -> TypeAdapter[Any]:
+    """The same for every tool that returns such a type, so that a process makes it once for all of its children."""
+    return TypeAdapter(declared)
+
+
+class _SchemaWriter(GenerateJsonSchema):
+    """Pydantic's own, which would work out afresh for every schema by which method each kind of type is written."""
+
+    def build_schema_type_to_method(self) -> dict[Any, Any]:
+        if not _METHODS:
+            _METHODS.update({kind: method.__name__ for kind, method in super().build_schema_type_to_method().items()})
+        return {kind: getattr(self, name) for kind, name in _METHODS.items()}
+
+
+_METHODS: dict[Any, str] = {}
+
+
 def _schema_of(
     adapter: TypeAdapter[Any], *, mode: typing.Literal["validation", "serialization"], what: str
 ) -> dict[str, Any]:
     try:
-        return adapter.json_schema(mode=mode)
+        return adapter.json_schema(mode=mode, schema_generator=_SchemaWriter)
     except _UNSCHEMABLE as error:
         raise DeclarationRefused(_explain(error, what)) from error
 

@@ -18,6 +18,7 @@ from typing import NoReturn
 
 import pydantic
 
+from ringfence.contract.schema import PLAIN_TYPES, plain_adapter
 from ringfence.inside import grants, warden
 from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
@@ -84,6 +85,8 @@ def _warm_up() -> None:
     """Load and build once what every tool needs, so that its pages are shared."""
     filters("none")
     filters("again")
+    for plain in PLAIN_TYPES:
+        plain_adapter(plain)
     _Warm(number=1).model_dump_json()
     _Warm.model_json_schema()
     pydantic.TypeAdapter(list[str]).dump_json([])

@@ -210,7 +210,9 @@ def _run(implementation: Implementation, *, given: dict[str, Any], event_loop: a
 
 def _can_be_awaited(returned: object) -> bool:
     """What can be says so itself, or is a generator; to ask `inspect` of everything touches much more."""
-    return hasattr(returned, "__await__") or (isinstance(returned, GeneratorType) and inspect.isawaitable(returned))
+    if hasattr(returned, "__await__"):
+        return True
+    return type(returned) is GeneratorType and bool(returned.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE)
 
 
 def _reply(returned: Any, *, signature: Signature) -> bytes:

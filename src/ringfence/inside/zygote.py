@@ -6,7 +6,6 @@ Never: imports before it is under stage A, or serves a call itself.
 
 from __future__ import annotations
 
-import gc
 import inspect
 import json
 import os
@@ -52,7 +51,6 @@ def run(order: Order, *, channel: int, warden: int) -> NoReturn:
             continue
         repertoire = _import(order.module, when=layout.imports)
         forget_draws()
-        gc.freeze()
         # An import crowds out what Python remembered of where it finds things, and every spare would look again.
         serve.rehearse(repertoire.rehearsal)
         while True:
