@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 
@@ -26,7 +27,10 @@ class Decision(IntEnum):
 
     @property
     def word(self) -> str:
-        return self.name.lower()
+        return _WORDS[self]
+
+
+_WORDS = tuple(decision.name.lower() for decision in Decision)
 
 
 def decision_for(votes: int) -> Decision:
@@ -64,12 +68,12 @@ class Verdict:
     reasons: tuple[Reason, ...]
     shadow: tuple[Reason, ...] = ()
 
-    @property
+    @cached_property
     def decision(self) -> Decision:
         # Absence refuses: a verdict without a single reason is a denial.
-        return max((reason.asks for reason in self.reasons), default=Decision.DENY)
+        return max([reason.asks for reason in self.reasons], default=Decision.DENY)
 
-    @property
+    @cached_property
     def answered_by(self) -> tuple[str, ...]:
         """The standing grants that answer a reason of this verdict."""
         return tuple(sorted({reason.answered_by for reason in self.reasons if reason.answered_by}))
