@@ -34,7 +34,7 @@ from ringfence.policy.decision import Decision, Reason, Verdict, decision_for, s
 from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.proposal import Proposal
 from ringfence.policy.recipients import unlisted
-from ringfence.policy.rules import RuleBook, Subject
+from ringfence.policy.rules import RuleBook
 from ringfence.policy.spending import beyond
 from ringfence.registry.pins import Trust
 
@@ -52,22 +52,12 @@ _ROUTES = {"human": Decision.APPROVE, "dual": Decision.APPROVE_TWICE}
 def authorize(proposal: Proposal, *, rules: RuleBook, profiles: Profiles = NO_PROFILES) -> Verdict:
     """Every reason that applies to this call; the strictest decides."""
     try:
-        counted, watched = rules.findings(_subject(proposal), proposal.call.arguments)
+        counted, watched = rules.findings(proposal.terms.subject, proposal.call.arguments)
         return strictest((*_floors(proposal), *_narrowed(proposal, profiles), *counted), shadow=watched)
     except Exception as error:  # an error while deciding is a denial, whatever it was
         return strictest(
             [Reason(kind="error", decision=Decision.DENY, because=f"deciding failed: {type(error).__name__}")]
         )
-
-
-def _subject(proposal: Proposal) -> Subject:
-    return Subject(
-        tool=proposal.tool.name,
-        agent=proposal.agent.name,
-        binding=proposal.binding or "",
-        safety=proposal.tool.safety.value,
-        egress=proposal.tool.egress.value,
-    )
 
 
 def _floors(proposal: Proposal) -> Iterator[Reason]:

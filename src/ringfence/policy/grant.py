@@ -1,6 +1,6 @@
 """What the jail may reach for one call: declared ∩ permitted, for all five categories.
 
-Takes: a tool's needs and the agent's permits.  Gives: a `Grant`, resolved anew at every call.
+Takes: a tool's needs and the agent's permits.  Gives: a `Grant`, resolved for a call of now.
 Never: runs a tool without something that it declared; an empty intersection is a refusal.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from ringfence.agents.profile import Permits
@@ -25,7 +26,7 @@ class Grant:
     capabilities: tuple[Capability, ...]
     way: Way | None = None
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[Kind]:
         return frozenset(capability.kind for capability in self.capabilities)
 

@@ -27,7 +27,8 @@ from ringfence.execution.storage import KeyValue
 from ringfence.execution.strongbox import Strongbox
 from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.rules import RuleBook
-from ringfence.registry.registry import Registry
+from ringfence.policy.terms import Terms
+from ringfence.registry.registry import RegisteredTool, Registry
 from ringfence.runtime.freezing import Freezes
 from ringfence.runtime.invocation import Journal, Workers
 from ringfence.runtime.ledger import Board, PinBook
@@ -90,6 +91,7 @@ class Parts:
     _views: dict[tuple[str, str | None], tuple[Registry, ToolView]] = field(
         default_factory=dict[tuple[str, str | None], tuple[Registry, ToolView]]
     )
+    _terms: dict[tuple[str, str | None, str], Terms] = field(default_factory=dict[tuple[str, str | None, str], Terms])
 
     @property
     def registry(self) -> Registry:
@@ -104,15 +106,24 @@ class Parts:
 
     def view(self, agent: str, binding: str | None) -> ToolView:
         """What this agent can see; built once and kept until the registry is another."""
-        key = (agent, binding)
+        key, registry = (agent, binding), self.board.registry
         of, found = self._views.get(key, (None, None))
-        if found is None or of is not self.registry:
+        if found is None or of is not registry:
             found = build_view(
-                self.registry,
+                registry,
                 agent=self.agent(agent),
                 binding=binding,
                 accounts=self.rulings.accounts,
                 existing=self.existing,
             )
-            self._views[key] = (self.registry, found)
+            self._views[key] = (registry, found)
+        return found
+
+    def terms(self, view: ToolView, tool: RegisteredTool) -> Terms:
+        """What holds for every call of this tool in this view; kept until either is another."""
+        key = (view.agent.name, view.binding, tool.name)
+        found = self._terms.get(key)
+        if found is None or found.tool is not tool or found.acting is not view.acting:
+            found = Terms(tool=tool, acting=view.acting, binding=view.binding, ceiling=self.rulings.limits)
+            self._terms[key] = found
         return found
