@@ -79,14 +79,14 @@ _SPINE_GUARDS: tuple[Removal, ...] = (
     _removal(
         "CON-4",
         "policy/authorize.py",
-        "    yield _CLASS_FLOORS[proposal.tool.safety]\n",
+        "        _CLASS_FLOORS[tool.safety],\n",
         "",
         "test_declare.py::test_the_class_alone_decides_how_many_votes_a_call_needs_at_least",
     ),
     _removal(
         "CON-5",
         "policy/authorize.py",
-        "    yield _EGRESS_FLOORS[proposal.tool.egress]\n",
+        "        _EGRESS_FLOORS[tool.egress],\n",
         "",
         "test_declare.py::test_egress_that_changes_the_far_side_always_needs_a_vote",
     ),
@@ -100,7 +100,7 @@ _SPINE_GUARDS: tuple[Removal, ...] = (
     _removal(
         "CON-8",
         "policy/authorize.py",
-        "    yield from _route(proposal)\n",
+        "        *_route(tool),\n",
         "",
         "test_declare.py::test_a_route_raises_a_floor_and_an_unknown_pack_refuses",
     ),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import secrets
+import os
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
@@ -43,9 +43,9 @@ class Seal:
 
     def sealed(self, document: dict[str, Any], *, about: str) -> str:
         """The document, for nobody's eyes, bound to the call that it is about."""
-        nonce = secrets.token_bytes(_NONCE_BYTES)
+        nonce = os.urandom(_NONCE_BYTES)
         hidden = self._cipher.encrypt(nonce, _spell(document).encode("ascii"), about.encode())
-        return f"{_VERSION}.{self.name}.{base64.b64encode(nonce + hidden).decode()}"
+        return f"{_VERSION}.{self.name}.{binascii.b2a_base64(nonce + hidden, newline=False).decode()}"
 
     def opened(self, sealed: str, *, about: str) -> dict[str, Any]:
         """The document again."""
