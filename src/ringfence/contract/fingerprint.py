@@ -22,6 +22,11 @@ def canonical(value: Any) -> bytes:
     return _plainly(value).encode() if _is_spelled_alike(value, 32) else rfc8785.dumps(value)
 
 
+def canonical_words(**words: str) -> bytes:
+    """The one spelling of an object that holds nothing but texts."""
+    return _plainly(words).encode()
+
+
 def _is_spelled_alike(value: Any, depth: int) -> bool:
     """Whether the standard encoder spells this as RFC 8785 does: no fractions, and keys that sort the same way.
 

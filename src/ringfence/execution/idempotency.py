@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ringfence.contract.fingerprint import canonical, digest
+from ringfence.contract.fingerprint import canonical, canonical_words, digest
 
 
 def derive_key(*, session: str, turn: str, tool: str, arguments: dict[str, Any] | bytes) -> str:
@@ -16,10 +16,10 @@ def derive_key(*, session: str, turn: str, tool: str, arguments: dict[str, Any] 
     Arguments that are spelled already, canonically, are not spelled again.
     """
     spelled = arguments if isinstance(arguments, bytes) else canonical(arguments)
-    rest = canonical({"session": session, "tool": tool, "turn": turn})
+    rest = canonical_words(session=session, tool=tool, turn=turn)
     return digest(b'{"arguments":' + spelled + b"," + rest[1:])
 
 
 def namespaced(key: str, *, agent: str, tool: str) -> str:
     """A key as it is kept: one agent's key for one tool is nobody else's."""
-    return digest(canonical({"agent": agent, "tool": tool, "key": key}))
+    return digest(canonical_words(agent=agent, key=key, tool=tool))

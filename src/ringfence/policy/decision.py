@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 from typing import Any
+
+from ringfence.contract.remembering import remembered
 
 
 class Decision(IntEnum):
@@ -68,12 +69,12 @@ class Verdict:
     reasons: tuple[Reason, ...]
     shadow: tuple[Reason, ...] = ()
 
-    @cached_property
+    @remembered
     def decision(self) -> Decision:
         # Absence refuses: a verdict without a single reason is a denial.
         return max([reason.asks for reason in self.reasons], default=Decision.DENY)
 
-    @cached_property
+    @remembered
     def answered_by(self) -> tuple[str, ...]:
         """The standing grants that answer a reason of this verdict."""
         return tuple(sorted({reason.answered_by for reason in self.reasons if reason.answered_by}))

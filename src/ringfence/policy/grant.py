@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from ringfence.agents.profile import Permits
 from ringfence.contract.capabilities import Capability, Files, Kind, Network, Paths, Processes, Secrets, Storage
+from ringfence.contract.remembering import remembered
 from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
 
@@ -26,7 +26,7 @@ class Grant:
     capabilities: tuple[Capability, ...]
     way: Way | None = None
 
-    @cached_property
+    @remembered
     def kinds(self) -> frozenset[Kind]:
         return frozenset(capability.kind for capability in self.capabilities)
 

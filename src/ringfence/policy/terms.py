@@ -7,12 +7,14 @@ Never: changes; another registry or another binding has terms of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from ringfence.agents.acting import Acting
 from ringfence.agents.spending import SpendCap
 from ringfence.contract.limits import Limits
 from ringfence.contract.patterns import GlobSet
+from ringfence.contract.remembering import remembered
+from ringfence.policy.decision import Reason
+from ringfence.policy.floors import floors
 from ringfence.policy.grant import Grant, resolve_grant
 from ringfence.policy.quotas import Draw, draws_for
 from ringfence.policy.rules import Subject
@@ -28,28 +30,38 @@ class Terms:
     binding: str | None
     ceiling: Limits
 
-    @cached_property
+    @remembered
     def grant(self) -> Grant:
         """Declared ∩ permitted."""
         tool = self.tool.tool
         return resolve_grant(tool.name, tool.needs, permits=self.acting.permits, egress=tool.egress)
 
-    @cached_property
+    @remembered
+    def floors(self) -> tuple[Reason, ...]:
+        """What the contract alone demands."""
+        return tuple(floors(self.tool, grant=self.grant))
+
+    @remembered
     def limits(self) -> Limits:
         """The tool's own, none above the ceiling."""
         return self.tool.tool.limits.capped_by(self.ceiling)
 
-    @cached_property
+    @remembered
     def draws(self) -> tuple[Draw, ...]:
         """Every bucket that a call draws on."""
         return draws_for(self.acting, tool=self.tool.name)
 
-    @cached_property
+    @remembered
     def caps(self) -> tuple[tuple[str, SpendCap], ...]:
         """Every cap that concerns the tool, with the binding that it is of."""
         return tuple((on, cap) for on, cap in self.acting.caps if GlobSet((cap.tools,)).matches(self.tool.name))
 
-    @cached_property
+    @remembered
+    def is_narrowed(self) -> bool:
+        """Whether recipients, a profile or caps have anything to say of these calls."""
+        return self.tool.shape.recipients.present or self.acting.agent.profile is not None or bool(self.caps)
+
+    @remembered
     def subject(self) -> Subject:
         """What rules match on."""
         return Subject(

@@ -27,13 +27,13 @@ from ringfence.execution.storage import KeyValue
 from ringfence.execution.strongbox import Strongbox
 from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.rules import RuleBook
-from ringfence.policy.terms import Terms
-from ringfence.registry.registry import RegisteredTool, Registry
+from ringfence.registry.registry import Registry
 from ringfence.runtime.freezing import Freezes
 from ringfence.runtime.invocation import Journal, Workers
 from ringfence.runtime.ledger import Board, PinBook
 from ringfence.runtime.rejections import Rejections
 from ringfence.runtime.running import Running
+from ringfence.runtime.sight import Sight
 
 
 class Sessions(Protocol):
@@ -88,10 +88,7 @@ class Parts:
     strongbox: Strongbox = field(default_factory=Strongbox)
     running: Running = field(default_factory=Running)
     rejections: Rejections = field(default_factory=Rejections)
-    _views: dict[tuple[str, str | None], tuple[Registry, ToolView]] = field(
-        default_factory=dict[tuple[str, str | None], tuple[Registry, ToolView]]
-    )
-    _terms: dict[tuple[str, str | None, str], Terms] = field(default_factory=dict[tuple[str, str | None, str], Terms])
+    _sights: dict[tuple[str, str | None], Sight] = field(default_factory=dict[tuple[str, str | None], Sight])
 
     @property
     def registry(self) -> Registry:
@@ -105,25 +102,21 @@ class Parts:
         return found
 
     def view(self, agent: str, binding: str | None) -> ToolView:
-        """What this agent can see; built once and kept until the registry is another."""
+        """What this agent can see."""
+        return self.sight(agent, binding).view
+
+    def sight(self, agent: str, binding: str | None) -> Sight:
+        """The same, with the terms of its tools; built once and kept until the registry is another."""
         key, registry = (agent, binding), self.board.registry
-        of, found = self._views.get(key, (None, None))
-        if found is None or of is not registry:
-            found = build_view(
+        found = self._sights.get(key)
+        if found is None or found.registry is not registry:
+            view = build_view(
                 registry,
                 agent=self.agent(agent),
                 binding=binding,
                 accounts=self.rulings.accounts,
                 existing=self.existing,
             )
-            self._views[key] = (registry, found)
-        return found
-
-    def terms(self, view: ToolView, tool: RegisteredTool) -> Terms:
-        """What holds for every call of this tool in this view; kept until either is another."""
-        key = (view.agent.name, view.binding, tool.name)
-        found = self._terms.get(key)
-        if found is None or found.tool is not tool or found.acting is not view.acting:
-            found = Terms(tool=tool, acting=view.acting, binding=view.binding, ceiling=self.rulings.limits)
-            self._terms[key] = found
+            found = Sight(view, registry=registry, ceiling=self.rulings.limits)
+            self._sights[key] = found
         return found

@@ -85,10 +85,10 @@ class Pipeline:
         require_no_secret(case, scrubber=self._parts.strongbox.scrubber)
 
     def _view(self, case: Case) -> None:
-        view = self._parts.view(case.agent.name, case.request.identity.binding)
-        case.acting = view.acting
-        case.tool = view.find(case.request.tool)
-        case.terms = self._parts.terms(view, case.tool)
+        sight = self._parts.sight(case.agent.name, case.request.identity.binding)
+        case.acting = sight.view.acting
+        case.terms = sight.terms(case.request.tool)
+        case.tool = case.terms.tool
 
     def _parse(self, case: Case) -> None:
         case.parsed(case.known_tool.shape.parse(case.request.arguments))
