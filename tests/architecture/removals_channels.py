@@ -67,9 +67,9 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "CON-14",
-        "runtime/pipeline.py",
-        "permits=case.known_acting.permits",
-        "permits=case.agent.permits",
+        "policy/terms.py",
+        "permits=self.acting.permits",
+        "permits=self.acting.agent.permits",
         (f"{_BINDINGS}what_an_author_leaves_to_the_agent_is_what_the_binding_leaves_of_it",),
     ),
     (

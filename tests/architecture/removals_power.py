@@ -92,7 +92,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "APR-8",
         "runtime/recording.py",
-        "before += used_grants(case, at=parts.now())",
+        "before += used_grants(case, at=at)",
         "before += []",
         (f"{_GRANTS}a_granted_call_runs_without_a_vote_and_each_use_is_on_record",),
     ),

@@ -7,10 +7,12 @@ Never: is wider than the agent alone, and never opens a session on no channel fo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ringfence.agents.accounts import Account, Accounts
 from ringfence.agents.bindings import Binding, Outbound
 from ringfence.agents.profile import Agent, Permits
+from ringfence.agents.spending import SpendCap
 from ringfence.contract.capabilities import Secrets
 from ringfence.contract.patterns import GlobSet
 from ringfence.errors import CallRefused, Misuse
@@ -29,6 +31,12 @@ class Acting:
     @property
     def account_name(self) -> str | None:
         return self.account.name if self.account else None
+
+    @cached_property
+    def caps(self) -> tuple[tuple[str, SpendCap], ...]:
+        """Every cap, with the binding that it is of; a binding's only add to its agent's, which are of none."""
+        own = tuple(("", cap) for cap in self.agent.spend_caps)
+        return own if self.binding is None else (*own, *((self.binding.name, cap) for cap in self.binding.spend_caps))
 
     def sees(self, tool: str) -> bool:
         """Whether the binding leaves this tool in; an empty list leaves everything in."""

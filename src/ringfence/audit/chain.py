@@ -7,12 +7,11 @@ Never: puts a body into the chain; bodies lie apart under their digest, so that 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, fields
-from json.encoder import encode_basestring
 from typing import Any
 
 from ringfence.audit.events import AuditEvent
+from ringfence.contract.spelling import speller
 
 _VERSION = 1
 GENESIS = "0" * 64
@@ -69,27 +68,15 @@ def seal(link: Link) -> str:
 
 
 def _sealed(writer: str, seq: int, facts: tuple[str | None, ...]) -> str:
-    """The hash of `spell([version, writer, seq, *facts])`, put together by hand: it is made for every event."""
-    words = ",".join([_spell_word(fact) for fact in facts])
-    return sha256(f"[{_VERSION},{_spell_word(writer)},{seq if type(seq) is int else spell(seq)},{words}]")
-
-
-def _spell_word(word: str | None) -> str:
-    if word is None:
-        return "null"
-    return encode_basestring(word) if type(word) is str else spell(word)
+    return sha256(spell([_VERSION, writer, seq, *facts]))
 
 
 def head_of(last: Link) -> Head:
     return Head(writer=last.writer, seq=last.seq, hash=last.hash)
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-
-
-def spell(value: Any) -> str:
-    """One spelling for our own JSON; what is stored is hashed as it is stored, so no canonical form is needed."""
-    return _encode(value)
+# One spelling for our own JSON; what is stored is hashed as it is stored, so no canonical form is needed.
+spell = speller(letters="as they are", keys="sorted", marks=(",", ":"))
 
 
 def sha256(text: str) -> str:

@@ -12,18 +12,21 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import secrets
+import os
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from ringfence.audit.chain import sha256
+from ringfence.contract.spelling import speller
 from ringfence.errors import Misuse
 
 KEY_BYTES = 32
 _VERSION = "v1"
 _NONCE_BYTES = 12
+# In ASCII, since raw text may hold what UTF-8 does not have.
+_spell = speller(letters="ascii", keys="as given", marks=(", ", ": "))
 
 
 class Seal:
@@ -40,10 +43,9 @@ class Seal:
 
     def sealed(self, document: dict[str, Any], *, about: str) -> str:
         """The document, for nobody's eyes, bound to the call that it is about."""
-        nonce = secrets.token_bytes(_NONCE_BYTES)
-        # In ASCII, since raw text may hold what UTF-8 does not have.
-        hidden = self._cipher.encrypt(nonce, json.dumps(document).encode("ascii"), about.encode())
-        return f"{_VERSION}.{self.name}.{base64.b64encode(nonce + hidden).decode()}"
+        nonce = os.urandom(_NONCE_BYTES)
+        hidden = self._cipher.encrypt(nonce, _spell(document).encode("ascii"), about.encode())
+        return f"{_VERSION}.{self.name}.{binascii.b2a_base64(nonce + hidden, newline=False).decode()}"
 
     def opened(self, sealed: str, *, about: str) -> dict[str, Any]:
         """The document again."""

@@ -42,7 +42,7 @@ class Shape:
     """A tool's two schemas, compiled once; `recipients` finds the arguments that name somebody."""
 
     def __init__(self, tool: Tool) -> None:
-        self._tool = tool
+        self._name, self._fingerprint = tool.name, tool.fingerprint
         self._input = _compile(tool.input_schema, what=f"the input schema of `{tool.name}`")
         self._output = _compile(tool.output_schema, what=f"the output schema of `{tool.name}`")
         self.recipients = Marked(tool.input_schema, keyword=RECIPIENT_KEYWORD)
@@ -62,8 +62,8 @@ class Shape:
         if problem:
             raise _invalid(problem)
         return ToolCall(
-            tool=self._tool.name,
-            fingerprint=self._tool.fingerprint,
+            tool=self._name,
+            fingerprint=self._fingerprint,
             arguments=parsed,
             canonical=spelled,
             digest=digest(spelled),

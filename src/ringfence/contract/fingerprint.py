@@ -6,19 +6,25 @@ Takes: JSON values.  Gives: RFC 8785 bytes and SHA-256 digests.  Never: hashes a
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any, cast
 
 import rfc8785
 
+from ringfence.contract.spelling import speller
+
 _SAFE_INTEGER = 2**53 - 1
-_plainly = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False).encode
+_plainly = speller(letters="as they are", keys="sorted", marks=(",", ":"))
 
 
 def canonical(value: Any) -> bytes:
     """The one spelling of a JSON value (RFC 8785)."""
     return _plainly(value).encode() if _is_spelled_alike(value, 32) else rfc8785.dumps(value)
+
+
+def canonical_words(**words: str) -> bytes:
+    """The one spelling of an object that holds nothing but texts."""
+    return _plainly(words).encode()
 
 
 def _is_spelled_alike(value: Any, depth: int) -> bool:
@@ -33,12 +39,17 @@ def _is_spelled_alike(value: Any, depth: int) -> bool:
         return bool(-_SAFE_INTEGER <= value <= _SAFE_INTEGER)
     if depth == 0:
         return False
+    # Loops: to make a generator for each small value costs more than what it would run.
     if kind is list:
-        return all(_is_spelled_alike(item, depth - 1) for item in value)
+        for item in value:  # noqa: SIM110
+            if not _is_spelled_alike(item, depth - 1):
+                return False
+        return True
     if kind is dict:
-        return all(
-            type(key) is str and key.isascii() and _is_spelled_alike(item, depth - 1) for key, item in value.items()
-        )
+        for key, item in value.items():
+            if type(key) is not str or not key.isascii() or not _is_spelled_alike(item, depth - 1):
+                return False
+        return True
     return False
 
 

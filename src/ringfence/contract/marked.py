@@ -42,19 +42,19 @@ class Marked:
     def __init__(self, schema: Schema, *, keyword: str) -> None:
         self._schema = schema
         self._keyword = keyword
-        self._present = _mentions(schema, keyword)
+        self.present = _mentions(schema, keyword)
         self._choices: dict[int, jsonschema_rs.Draft202012Validator] = {}
-        if self._present:
+        if self.present:
             _require_placed(schema, keyword)
 
     @property
     def marks(self) -> frozenset[str]:
         """Everything that a mark in this schema says."""
-        return frozenset(map(str, _marks(self._schema, self._keyword))) if self._present else frozenset()
+        return frozenset(map(str, _marks(self._schema, self._keyword))) if self.present else frozenset()
 
     def found_in(self, arguments: Any) -> tuple[Found, ...]:
         """Every marked value among the arguments; a value that was left out counts as its default."""
-        return tuple(self._walk(self._schema, arguments, (), _DEEPEST)) if self._present else ()
+        return tuple(self._walk(self._schema, arguments, (), _DEEPEST)) if self.present else ()
 
     def _walk(self, node: Any, value: Any, place: tuple[str, ...], left: int) -> Iterator[Found]:
         if not is_object(node):

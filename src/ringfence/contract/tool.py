@@ -69,7 +69,7 @@ class Tool:
         """The name of what a model reads about this tool; on record at registration and at every call."""
         return digest(self.description.encode())
 
-    @property
+    @cached_property
     def consequential(self) -> bool:
         return is_consequential(self.safety, self.egress)
 

@@ -72,9 +72,7 @@ def parse_json(text: str | bytes, *, size: int = INPUT_BYTES, depth: int = DEPTH
     if len(text) > size:
         raise NotPlain(f"the JSON text is longer than {size} bytes")
     try:
-        value = json.loads(
-            _as_text(text), object_pairs_hook=_unique_members, parse_constant=_no_constant, parse_int=_bounded_integer
-        )
+        value = _read_stranger(_as_text(text))
     except NotPlain:
         raise
     except (ValueError, RecursionError) as error:
@@ -85,7 +83,7 @@ def parse_json(text: str | bytes, *, size: int = INPUT_BYTES, depth: int = DEPTH
 
 def read_canonical(spelled: bytes | str) -> Any:
     """What `canonical` spelled, as it was: a large number that it spelled without a point is still no integer."""
-    return json.loads(spelled, parse_int=_integer_or_number)
+    return _read_own(spelled if isinstance(spelled, str) else spelled.decode())
 
 
 def _integer_or_number(digits: str) -> int | float:
@@ -113,3 +111,10 @@ def _bounded_integer(digits: str) -> int:
     if len(digits) > len(str(SAFE_INTEGER)) + 1:
         raise NotPlain("an integer is beyond ±(2⁵³-1)")
     return int(digits)
+
+
+# Made once: `json.loads` makes a decoder for every text that is read in a way of its own.
+_read_own = json.JSONDecoder(parse_int=_integer_or_number).decode
+_read_stranger = json.JSONDecoder(
+    object_pairs_hook=_unique_members, parse_constant=_no_constant, parse_int=_bounded_integer
+).decode

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 
 from ringfence.contract.limits import Limits
 from ringfence.contract.tool import Tool
@@ -29,7 +30,7 @@ class Prices:
     gib_out: Decimal = Decimal(0)
     gib_in: Decimal = Decimal(0)
 
-    @property
+    @cached_property
     def set(self) -> bool:
         return self != Prices()
 

@@ -47,7 +47,7 @@ async def execute(job: Job, *, warrant: Warrant, sandbox: Sandbox) -> Reply:
     """Run one warranted job and read what it said."""
     if warrant.invocation_id != job.invocation_id:
         raise CallRefused("the warrant is for another call", code="approval_void")
-    raw = await _run(replace(job, warrant=warrant), sandbox=sandbox)
+    raw = await _run(job if job.warrant is warrant else replace(job, warrant=warrant), sandbox=sandbox)
     if raw.fault is not None:
         raise Unanswered(raw.fault.message, code=raw.fault.code, raw=raw)
     return Reply(output=_parsed(raw, job=job), for_model=raw.for_model, raw=raw)

@@ -28,81 +28,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ringfence.contract.capabilities import Secrets
-from ringfence.contract.safety import CLASS_FLOORS, EGRESS_VOTES
-from ringfence.policy.decision import Decision, Reason, Verdict, decision_for, strictest
+from ringfence.policy.decision import Decision, Reason, Verdict, strictest
 from ringfence.policy.profiles import NO_PROFILES, Profiles
 from ringfence.policy.proposal import Proposal
 from ringfence.policy.recipients import unlisted
-from ringfence.policy.rules import RuleBook, Subject
+from ringfence.policy.rules import RuleBook
 from ringfence.policy.spending import beyond
-from ringfence.registry.pins import Trust
-
-_CLASS_FLOORS = {
-    safety: Reason(kind="class_floor", decision=decision_for(floor.votes), because=f"class `{safety}`: {floor.reason}")
-    for safety, floor in CLASS_FLOORS.items()
-}
-_EGRESS_FLOORS = {
-    egress: Reason(kind="egress_floor", decision=decision_for(votes), because=f"egress `{egress}`")
-    for egress, votes in EGRESS_VOTES.items()
-}
-_ROUTES = {"human": Decision.APPROVE, "dual": Decision.APPROVE_TWICE}
 
 
 def authorize(proposal: Proposal, *, rules: RuleBook, profiles: Profiles = NO_PROFILES) -> Verdict:
     """Every reason that applies to this call; the strictest decides."""
     try:
-        counted, watched = rules.findings(_subject(proposal), proposal.call.arguments)
-        return strictest((*_floors(proposal), *_narrowed(proposal, profiles), *counted), shadow=watched)
+        terms = proposal.terms
+        counted, watched = rules.findings(terms.subject, proposal.call.arguments)
+        narrowed = _narrowed(proposal, profiles) if terms.is_narrowed else ()
+        return strictest((*terms.floors, *narrowed, *counted), shadow=watched)
     except Exception as error:  # an error while deciding is a denial, whatever it was
         return strictest(
             [Reason(kind="error", decision=Decision.DENY, because=f"deciding failed: {type(error).__name__}")]
         )
 
 
-def _subject(proposal: Proposal) -> Subject:
-    return Subject(
-        tool=proposal.tool.name,
-        agent=proposal.agent.name,
-        binding=proposal.binding or "",
-        safety=proposal.tool.safety.value,
-        egress=proposal.tool.egress.value,
-    )
-
-
-def _floors(proposal: Proposal) -> Iterator[Reason]:
-    yield _CLASS_FLOORS[proposal.tool.safety]
-    yield _EGRESS_FLOORS[proposal.tool.egress]
-    yield from _route(proposal)
-    yield from _trust(proposal)
-    yield from _reveal(proposal)
-
-
 def _narrowed(proposal: Proposal, profiles: Profiles) -> Iterator[Reason]:
     yield from unlisted(proposal)
     yield from profiles.reasons(proposal.agent.profile, proposal.tool.name)
     yield from beyond(proposal)
-
-
-def _route(proposal: Proposal) -> Iterator[Reason]:
-    route = proposal.tool.tool.approval
-    if route in _ROUTES:
-        yield Reason(kind="route", decision=_ROUTES[route], because=f"the tool asks for the route `{route}`")
-    elif route != "auto":
-        yield Reason(
-            kind="route", decision=Decision.DENY, because=f"the tool asks for `{route}`, which is not installed"
-        )
-
-
-def _trust(proposal: Proposal) -> Iterator[Reason]:
-    if proposal.tool.trust is Trust.UNTRUSTED:
-        yield Reason(kind="trust", decision=Decision.DENY, because="the tool failed the gate")
-    elif proposal.tool.trust is Trust.IMPORTED and proposal.tool.tool.consequential:
-        yield Reason(
-            kind="trust", decision=Decision.APPROVE, because="the tool is imported and nobody has accepted it yet"
-        )
-
-
-def _reveal(proposal: Proposal) -> Iterator[Reason]:
-    if any(isinstance(granted, Secrets) and granted.reveal for granted in proposal.grant.capabilities):
-        yield Reason(kind="reveal", decision=Decision.APPROVE, because="the value of a secret enters the jail")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from ringfence.contract.remembering import remembered
+
 
 class Decision(IntEnum):
     """Ordered: a later one is stricter."""
@@ -26,7 +28,10 @@ class Decision(IntEnum):
 
     @property
     def word(self) -> str:
-        return self.name.lower()
+        return _WORDS[self]
+
+
+_WORDS = tuple(decision.name.lower() for decision in Decision)
 
 
 def decision_for(votes: int) -> Decision:
@@ -64,12 +69,12 @@ class Verdict:
     reasons: tuple[Reason, ...]
     shadow: tuple[Reason, ...] = ()
 
-    @property
+    @remembered
     def decision(self) -> Decision:
         # Absence refuses: a verdict without a single reason is a denial.
-        return max((reason.asks for reason in self.reasons), default=Decision.DENY)
+        return max([reason.asks for reason in self.reasons], default=Decision.DENY)
 
-    @property
+    @remembered
     def answered_by(self) -> tuple[str, ...]:
         """The standing grants that answer a reason of this verdict."""
         return tuple(sorted({reason.answered_by for reason in self.reasons if reason.answered_by}))

@@ -1,6 +1,6 @@
 """What the jail may reach for one call: declared ∩ permitted, for all five categories.
 
-Takes: a tool's needs and the agent's permits.  Gives: a `Grant`, resolved anew at every call.
+Takes: a tool's needs and the agent's permits.  Gives: a `Grant`, resolved for a call of now.
 Never: runs a tool without something that it declared; an empty intersection is a refusal.
 """
 
@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from ringfence.agents.profile import Permits
 from ringfence.contract.capabilities import Capability, Files, Kind, Network, Paths, Processes, Secrets, Storage
+from ringfence.contract.remembering import remembered
 from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
 
@@ -25,7 +26,7 @@ class Grant:
     capabilities: tuple[Capability, ...]
     way: Way | None = None
 
-    @property
+    @remembered
     def kinds(self) -> frozenset[Kind]:
         return frozenset(capability.kind for capability in self.capabilities)
 

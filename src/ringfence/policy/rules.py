@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 from ringfence.contract.fingerprint import canonical, digest
 from ringfence.contract.patterns import GlobSet
+from ringfence.contract.remembering import remembered
 from ringfence.policy.conditions import Condition, compile_conditions
 from ringfence.policy.decision import Decision, Reason
 
@@ -28,6 +28,13 @@ class Subject:
     binding: str
     safety: str
     egress: str
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @remembered
+    def _hash(self) -> int:
+        return hash((self.tool, self.agent, self.binding, self.safety, self.egress))
 
     def field(self, name: str) -> str:
         found: str = self.safety if name == "class" else getattr(self, name)
@@ -73,7 +80,7 @@ class Rule:
             return Reason(kind="rule_error", decision=Decision.DENY, because=because, digest=self.digest)
         return self._finding if holds else None
 
-    @cached_property
+    @remembered
     def _finding(self) -> Reason:
         return Reason(kind="rule", decision=self.decision, because=self.because, digest=self.digest)
 

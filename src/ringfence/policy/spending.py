@@ -1,23 +1,22 @@
 """What a call takes from every cap that concerns it, before it starts.
 
-Takes: an agent on a binding, a tool, its arguments, and the most that the call can cost.  Gives: what it takes.
+Takes: the terms of a call, its arguments, and the most that it can cost.  Gives: what it takes.
 Never: counts an amount that is missing, negative, endless or in another unit; such a call is denied.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from ringfence.agents.acting import Acting
 from ringfence.agents.spending import Basis, SpendCap, Way, argument, spelled
-from ringfence.contract.patterns import GlobSet
 from ringfence.errors import CallRefused
 from ringfence.policy.decision import Decision, Reason
 from ringfence.policy.proposal import Proposal
+from ringfence.policy.terms import Terms
 
 # Kept as whole billionths, so that both databases add them up exactly.
 PARTS = 10**9
@@ -48,28 +47,20 @@ class Spend:
         return parts(self.cap.most)
 
 
-def spends_for(acting: Acting, *, tool: str, arguments: Mapping[str, Any], cost: Decimal) -> tuple[Spend, ...]:
+def spends_for(terms: Terms, *, arguments: Mapping[str, Any], cost: Decimal) -> tuple[Spend, ...]:
     """What a call takes from every cap that concerns it, the agent's own first; `cost` is the most that it can be."""
     try:
         return tuple(
-            Spend(agent=acting.agent.name, binding=binding, cap=cap, taken=parts(_asked(cap, arguments, cost)))
-            for binding, cap in caps_of(acting)
-            if GlobSet((cap.tools,)).matches(tool)
+            Spend(agent=terms.acting.agent.name, binding=binding, cap=cap, taken=parts(_asked(cap, arguments, cost)))
+            for binding, cap in terms.caps
         )
     except Uncountable as problem:
         raise CallRefused(str(problem)) from problem
 
 
-def caps_of(acting: Acting) -> Iterator[tuple[str, SpendCap]]:
-    """Every cap of an agent where it stands; a binding's only add to its agent's."""
-    yield from (("", cap) for cap in acting.agent.spend_caps)
-    if acting.binding is not None:
-        yield from ((acting.binding.name, cap) for cap in acting.binding.spend_caps)
-
-
 def beyond(proposal: Proposal) -> Iterator[Reason]:
     """A denial for every cap that this call could never fit under, whatever was spent before."""
-    for cap in _concerned(proposal):
+    for _, cap in proposal.terms.caps:
         try:
             asked = _asked(cap, proposal.call.arguments, Decimal(0))
         except Uncountable as problem:
@@ -87,10 +78,6 @@ def parts(amount: Decimal) -> int:
 
 def whole(billionths: int) -> Decimal:
     return Decimal(billionths) / PARTS
-
-
-def _concerned(proposal: Proposal) -> Iterable[SpendCap]:
-    return (cap for cap in proposal.caps if GlobSet((cap.tools,)).matches(proposal.tool.name))
 
 
 def _asked(cap: SpendCap, arguments: Mapping[str, Any], cost: Decimal) -> Decimal:

@@ -6,7 +6,7 @@ Never: decides anything.
 
 from __future__ import annotations
 
-import secrets
+import os
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -20,7 +20,6 @@ from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent, event
 from ringfence.contract.call import ToolCall
 from ringfence.contract.fingerprint import canonical, digest
-from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
 from ringfence.execution.idempotency import derive_key, namespaced
 from ringfence.execution.placing import Placements
@@ -28,7 +27,8 @@ from ringfence.execution.sandbox import Job, RawOutput
 from ringfence.policy.decision import Verdict
 from ringfence.policy.grant import NOTHING, Grant
 from ringfence.policy.proposal import Proposal
-from ringfence.policy.spending import Spend, caps_of
+from ringfence.policy.spending import Spend
+from ringfence.policy.terms import Terms
 from ringfence.registry.registry import RegisteredTool
 from ringfence.runtime.invocation import Invocation, Recorded
 from ringfence.runtime.request import CallRequest
@@ -40,7 +40,7 @@ Fact = TypeVar("Fact")
 
 
 def new_id(prefix: str) -> str:
-    return f"{prefix}_{secrets.token_hex(12)}"
+    return f"{prefix}_{os.urandom(12).hex()}"
 
 
 @dataclass(kw_only=True)
@@ -53,6 +53,7 @@ class Case:
     agent: Agent
     acting: Acting | None = None
     tool: RegisteredTool | None = None
+    terms: Terms | None = None
     call: ToolCall | None = None
     grant: Grant = NOTHING
     verdict: Verdict | None = None
@@ -67,23 +68,15 @@ class Case:
     def parsed(self, call: ToolCall) -> None:
         """Keep what the model asked for, with anything hidden in it noticed."""
         self.call = call
-        self.findings = tuple(each for each in clean_json(call.arguments)[1] if each.kind not in HONEST)
+        found = clean_json(call.arguments)[1]
+        self.findings = tuple(each for each in found if each.kind not in HONEST) if found else ()
 
     def adopt(self, recorded: Recorded) -> None:
         """This is not a new call: it is the one on record, picked up again."""
         self.id, self.at, self.resumed = recorded.invocation.id, recorded.invocation.proposed_at, recorded
 
     def proposal(self) -> Proposal:
-        return Proposal(
-            tool=self.known_tool,
-            call=self.known_call,
-            agent=self.agent,
-            binding=self.request.identity.binding,
-            grant=self.grant,
-            account=self.account,
-            outbound=self.known_acting.outbound,
-            caps=tuple(cap for _, cap in caps_of(self.known_acting)),
-        )
+        return Proposal(terms=self.known_terms, call=self.known_call)
 
     @property
     def account(self) -> str | None:
@@ -99,6 +92,10 @@ class Case:
         return _known(self.tool, "tool")
 
     @property
+    def known_terms(self) -> Terms:
+        return _known(self.terms, "terms")
+
+    @property
     def known_call(self) -> ToolCall:
         return _known(self.call, "call")
 
@@ -110,6 +107,11 @@ class Case:
     def found_kinds(self) -> list[str]:
         """What is hidden in the arguments, for card and trail."""
         return sorted({finding.kind for finding in self.findings})
+
+    @property
+    def shown_tool(self) -> str:
+        """The tool's name as it is kept; one that is registered can be kept as it is."""
+        return self.tool.name if self.tool else shown_name(self.request.tool)
 
     @property
     def proposers(self) -> tuple[str, ...]:
@@ -128,8 +130,8 @@ class Case:
 
     def _derived_key(self) -> str:
         identity = self.request.identity
-        arguments = self.call.arguments if self.call else {}
-        tool = shown_name(self.request.tool)
+        arguments = self.call.canonical if self.call else b"{}"
+        tool = self.shown_tool
         given = self.request.idempotency_key or derive_key(
             session=identity.session, turn=self.request.turn, tool=tool, arguments=arguments
         )
@@ -147,7 +149,7 @@ class Case:
         )
         return Card(approval_id=approval_id, invocation_id=self.id, expires_at=expires_at, content=content)
 
-    def job(self, *, limits: Limits) -> Job:
+    def job(self, warrant: Warrant) -> Job:
         tool = self.known_tool
         return Job(
             kind=tool.runs_as,
@@ -155,11 +157,12 @@ class Case:
             tool=tool,
             arguments=self.known_call.canonical,
             grant=self.grant,
-            limits=tool.tool.limits.capped_by(limits),
+            limits=self.known_terms.limits,
             agent=self.agent.name,
             session=self.request.identity.session,
             idempotency_key=self.idempotency_key,
             account=self.known_acting.account,
+            warrant=warrant,
         )
 
     def invocation(self) -> Invocation:
@@ -172,7 +175,7 @@ class Case:
             binding=identity.binding,
             user=identity.user,
             proposers=self.proposers,
-            tool=shown_name(self.request.tool),
+            tool=self.shown_tool,
             fingerprint=self.tool.fingerprint if self.tool else None,
             source_digest=self.tool.source_digest if self.tool else None,
             arguments=arguments.decode(),
@@ -187,7 +190,7 @@ class Case:
             at=at or self.at,
             body=body,
             agent=self.agent.name,
-            tool=shown_name(self.request.tool),
+            tool=self.shown_tool,
             safety=self._safety(),
             invocation_id=self.id,
         )
@@ -198,8 +201,9 @@ class Case:
             return str(self.resumed.approval.card["safety"])
         return self.tool.safety.value if self.tool else None
 
-    def proposed(self) -> AuditEvent:
-        invocation = self.invocation()
+    def proposed(self, invocation: Invocation | None = None) -> AuditEvent:
+        """The request as it came; whoever has the row already need not have it made again."""
+        invocation = invocation or self.invocation()
         body = {
             "arguments": invocation.arguments,
             "arguments_digest": invocation.arguments_digest,

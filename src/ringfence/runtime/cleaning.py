@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ringfence.contract.call import Shape
+from ringfence.contract.fingerprint import canonical
 from ringfence.errors import CallFailed
 from ringfence.execution.execute import Reply
 from ringfence.execution.sandbox import RawOutput
-from ringfence.runtime.outcome import model_text
 from ringfence.sanitise import Finding, clean_for_model, clean_json
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cleansed:
-    """Output that is fit to be seen."""
+    """Output that is fit to be seen; `spelled` is its one spelling."""
 
     output: Any
+    spelled: bytes
     text: str
     findings: tuple[Finding, ...]
     raw: RawOutput
@@ -33,8 +34,11 @@ def cleanse(reply: Reply, *, shape: Shape) -> Cleansed:
     output, findings = _cleaned(reply.output)
     if findings:
         shape.check_output(output)
-    text = clean_for_model(reply.for_model if reply.for_model is not None else model_text(output))
-    return Cleansed(output=output, text=text.text, findings=(*findings, *text.findings), raw=reply.raw)
+    spelled = canonical(output)
+    told = output if isinstance(output, str) else spelled.decode()
+    text = clean_for_model(reply.for_model if reply.for_model is not None else told)
+    found = (*findings, *text.findings)
+    return Cleansed(output=output, spelled=spelled, text=text.text, findings=found, raw=reply.raw)
 
 
 def _cleaned(output: Any) -> tuple[Any, tuple[Finding, ...]]:

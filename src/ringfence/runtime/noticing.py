@@ -20,13 +20,14 @@ _ORDINARY = frozenset({"tool_error"})
 
 def refused_on_the_way(case: Case, raw: RawOutput | None, *, at: datetime) -> Iterator[AuditEvent]:
     """One event for all that the edge refused to this call, and one for storage."""
-    network: dict[str, Any] = raw.effects.network if raw is not None and raw.effects.network is not None else {}
-    grave = [refusal for refusal in network.get("refusals", ()) if refusal["code"] not in _ORDINARY]
-    yield from _scrubbed(case, raw, at=at)
-    yield from _refused_by_storage(case, raw, at=at)
-    if grave:
-        detail = [f"{refusal['code']}: {visible(refusal['reason'])}" for refusal in grave]
-        yield case.event("security_event", {"what": "network_refusal", "detail": detail}, at=at)
+    if raw is None:
+        return
+    if raw.evidence.get("scrubbed"):
+        yield _scrubbed(case, raw.evidence["scrubbed"], at=at)
+    if raw.effects.storage is not None:
+        yield from _refused_by_storage(case, raw.effects.storage, at=at)
+    if raw.effects.network is not None:
+        yield from _refused_by_edge(case, raw.effects.network, at=at)
 
 
 def withheld_from(case: Case, *, at: datetime) -> Iterator[AuditEvent]:
@@ -35,16 +36,20 @@ def withheld_from(case: Case, *, at: datetime) -> Iterator[AuditEvent]:
         yield case.event("security_event", {"what": "secret_in_arguments", "detail": list(case.withheld)}, at=at)
 
 
-def _refused_by_storage(case: Case, raw: RawOutput | None, *, at: datetime) -> Iterator[AuditEvent]:
-    storage: dict[str, Any] = raw.effects.storage if raw is not None and raw.effects.storage is not None else {}
+def _refused_by_edge(case: Case, network: dict[str, Any], *, at: datetime) -> Iterator[AuditEvent]:
+    grave = [refusal for refusal in network.get("refusals", ()) if refusal["code"] not in _ORDINARY]
+    if grave:
+        detail = [f"{refusal['code']}: {visible(refusal['reason'])}" for refusal in grave]
+        yield case.event("security_event", {"what": "network_refusal", "detail": detail}, at=at)
+
+
+def _refused_by_storage(case: Case, storage: dict[str, Any], *, at: datetime) -> Iterator[AuditEvent]:
     grave = [refusal for refusal in storage.get("refusals", ()) if refusal["weight"] == "grave"]
     if grave:
         detail = [f"{refusal['code']}: {refusal['reason']}" for refusal in grave]
         yield case.event("security_event", {"what": "storage_refusal", "detail": detail}, at=at)
 
 
-def _scrubbed(case: Case, raw: RawOutput | None, *, at: datetime) -> Iterator[AuditEvent]:
-    found: dict[str, int] = raw.evidence.get("scrubbed", {}) if raw is not None else {}
-    if found:
-        detail = [f"{name}: {times}" for name, times in found.items()]
-        yield case.event("security_event", {"what": "secret_scrubbed", "detail": detail}, at=at)
+def _scrubbed(case: Case, found: dict[str, int], *, at: datetime) -> AuditEvent:
+    detail = [f"{name}: {times}" for name, times in found.items()]
+    return case.event("security_event", {"what": "secret_scrubbed", "detail": detail}, at=at)

@@ -6,7 +6,7 @@ Never: carries a raw byte of a tool's output.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, cast
 
 from ringfence.contract.fingerprint import canonical
@@ -23,7 +23,7 @@ class _Told:
     invocation_id: str
 
     def as_dict(self) -> dict[str, Any]:
-        return {"status": self.status, **{each.name: _plain(getattr(self, each.name)) for each in fields(self)}}
+        return {"status": self.status, **{name: _plain(value) for name, value in vars(self).items()}}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,7 @@ from ringfence.runtime.invocation import Journal, Workers
 from ringfence.runtime.ledger import Board, PinBook
 from ringfence.runtime.rejections import Rejections
 from ringfence.runtime.running import Running
+from ringfence.runtime.sight import Sight
 
 
 class Sessions(Protocol):
@@ -87,9 +88,7 @@ class Parts:
     strongbox: Strongbox = field(default_factory=Strongbox)
     running: Running = field(default_factory=Running)
     rejections: Rejections = field(default_factory=Rejections)
-    _views: dict[tuple[str, str | None], tuple[Registry, ToolView]] = field(
-        default_factory=dict[tuple[str, str | None], tuple[Registry, ToolView]]
-    )
+    _sights: dict[tuple[str, str | None], Sight] = field(default_factory=dict[tuple[str, str | None], Sight])
 
     @property
     def registry(self) -> Registry:
@@ -103,16 +102,21 @@ class Parts:
         return found
 
     def view(self, agent: str, binding: str | None) -> ToolView:
-        """What this agent can see; built once and kept until the registry is another."""
-        key = (agent, binding)
-        of, found = self._views.get(key, (None, None))
-        if found is None or of is not self.registry:
-            found = build_view(
-                self.registry,
+        """What this agent can see."""
+        return self.sight(agent, binding).view
+
+    def sight(self, agent: str, binding: str | None) -> Sight:
+        """The same, with the terms of its tools; built once and kept until the registry is another."""
+        key, registry = (agent, binding), self.board.registry
+        found = self._sights.get(key)
+        if found is None or found.registry is not registry:
+            view = build_view(
+                registry,
                 agent=self.agent(agent),
                 binding=binding,
                 accounts=self.rulings.accounts,
                 existing=self.existing,
             )
-            self._views[key] = (self.registry, found)
+            found = Sight(view, registry=registry, ceiling=self.rulings.limits)
+            self._sights[key] = found
         return found

@@ -15,7 +15,6 @@ from ringfence.execution.placing import placements_for
 from ringfence.execution.sandbox import Job
 from ringfence.policy.authorize import authorize
 from ringfence.policy.decision import Decision, Verdict
-from ringfence.policy.grant import resolve_grant
 from ringfence.runtime.approving import warrant_or_wait
 from ringfence.runtime.case import Case, new_id
 from ringfence.runtime.cleaning import Cleansed, cleanse
@@ -50,7 +49,7 @@ class Pipeline:
             warrant = await self._approve(case)  #         APPROVE    no vote is needed, or it was given
             if isinstance(warrant, Waiting):
                 return warrant
-            job = await self._guard(case)  #               GUARD      nothing runs without what it declared
+            job = await self._guard(case, warrant)  #      GUARD      nothing runs without what it declared
             await self._start(case, warrant)  #            START      on the record before anything runs
         except Exception as error:  # whatever goes wrong before a call runs is a refusal
             return await record_refused(self._parts, case, as_refusal(error))
@@ -86,9 +85,10 @@ class Pipeline:
         require_no_secret(case, scrubber=self._parts.strongbox.scrubber)
 
     def _view(self, case: Case) -> None:
-        view = self._parts.view(case.agent.name, case.request.identity.binding)
-        case.acting = view.acting
-        case.tool = view.find(case.request.tool)
+        sight = self._parts.sight(case.agent.name, case.request.identity.binding)
+        case.acting = sight.view.acting
+        case.terms = sight.terms(case.request.tool)
+        case.tool = case.terms.tool
 
     def _parse(self, case: Case) -> None:
         case.parsed(case.known_tool.shape.parse(case.request.arguments))
@@ -106,8 +106,7 @@ class Pipeline:
         return await reconcile(self._parts, question)
 
     def _grant(self, case: Case) -> None:
-        tool = case.known_tool.tool
-        case.grant = resolve_grant(tool.name, tool.needs, permits=case.known_acting.permits, egress=tool.egress)
+        case.grant = case.known_terms.grant
 
     def _verdict(self, case: Case) -> Verdict:
         rulings = self._parts.rulings
@@ -123,11 +122,11 @@ class Pipeline:
     async def _approve(self, case: Case) -> Warrant | Waiting:
         return await warrant_or_wait(self._parts, case)
 
-    async def _guard(self, case: Case) -> Job:
-        job = case.job(limits=self._parts.rulings.limits)
+    async def _guard(self, case: Case, warrant: Warrant) -> Job:
+        job = case.job(warrant)
         guard(job, sandbox=self._parts.sandbox)
         case.placements = await placements_for(case.grant, strongbox=self._parts.strongbox, account=job.account)
-        return replace(job, placements=case.placements)
+        return job if case.placements is None else replace(job, placements=case.placements)
 
     async def _start(self, case: Case, warrant: Warrant) -> None:
         await record_start(self._parts, case, warrant)

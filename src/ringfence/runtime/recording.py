@@ -11,15 +11,14 @@ import logging
 import traceback
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from ringfence.approvals.warrant import Warrant
 from ringfence.audit.events import AuditEvent
-from ringfence.contract.fingerprint import canonical, digest
+from ringfence.contract.fingerprint import digest
 from ringfence.errors import CODES, CallFailed, CallRefused, RingfenceError, TrailUnavailable
 from ringfence.execution.execute import Unanswered
 from ringfence.execution.traces import left_nothing
-from ringfence.policy.quotas import draws_for
 from ringfence.runtime.case import Case
 from ringfence.runtime.cleaning import Cleansed
 from ringfence.runtime.invocation import KEY_LIFETIME, Ending, Status
@@ -59,17 +58,17 @@ def _traced(error: BaseException) -> str:
 async def record_start(parts: Parts, case: Case, warrant: Warrant) -> None:
     """The call is running, on record, and for a consequential one on disk, before the jail hears of it."""
     case.spends = spends_of(parts, case)
-    started = case.started(warrant, sandbox=parts.sandbox.name, at=parts.now())
-    before = [] if case.resumed else [case.proposed(), case.decided()]
-    before += used_grants(case, at=parts.now())
+    at, invocation = parts.now(), case.invocation()
+    before = [] if case.resumed else [case.proposed(invocation), case.decided()]
+    before += used_grants(case, at=at)
     try:
         await parts.store.start(
-            case.invocation(),
+            invocation,
             warrant=warrant,
             durability=_durability(case),
-            events=[*before, started],
+            events=[*before, case.started(warrant, sandbox=parts.sandbox.name, at=at)],
             key_for=KEY_LIFETIME if is_keyed(case) else None,
-            draws=draws_for(case.known_acting, tool=case.known_tool.name),
+            draws=case.known_terms.draws,
             spends=case.spends,
         )
     except CallRefused as lost:
@@ -145,34 +144,29 @@ def _refused(case: Case, refusal: RingfenceError) -> Refused:
 
 async def record_completed(parts: Parts, case: Case, clean: Cleansed) -> Outcome:
     """The call ended in a valid reply; if that cannot be recorded, nobody sees the reply."""
+    effects = priced(parts, clean.raw.effects)
     completed = Completed(
-        invocation_id=case.id,
-        output=clean.output,
-        text=clean.text,
-        findings=clean.findings,
-        effects=priced(parts, clean.raw.effects),
+        invocation_id=case.id, output=clean.output, text=clean.text, findings=clean.findings, effects=effects
     )
     try:
         bill = bill_for(parts, case, clean.raw)
         ending = Ending(status=Status.COMPLETED, code=None, outcome=completed.as_dict(), **bill)
-        await parts.store.finish(
-            case.id, ending=ending, durability=_durability(case), events=_completed_events(parts, case, clean)
-        )
+        events = _completed_events(parts, case, clean, effects=effects)
+        await parts.store.finish(case.id, ending=ending, durability=_durability(case), events=events)
     except Exception:  # for whatever reason it is not on record, it is withheld
         _log.exception("call %s ran and could not be recorded", case.id)
         return _failed(case, code="in_doubt", message="the call ran, and what it said could not be recorded")
     return completed
 
 
-def _completed_events(parts: Parts, case: Case, clean: Cleansed) -> list[AuditEvent]:
+def _completed_events(parts: Parts, case: Case, clean: Cleansed, *, effects: dict[str, Any]) -> list[AuditEvent]:
     at = parts.now()
-    spelled = canonical(clean.output)
     body = {
-        "output_digest": digest(spelled),
-        "clean": spelled.decode(),
+        "output_digest": digest(clean.spelled),
+        "clean": clean.spelled.decode(),
         "raw": parts.seal.sealed(clean.raw.document(), about=case.id),
         "findings": [finding_document(finding) for finding in clean.findings],
-        "effects": priced(parts, clean.raw.effects),
+        "effects": effects,
         "evidence": clean.raw.evidence,
     }
     noticed = (*_noticed(case, clean.findings, at=at), *refused_on_the_way(case, clean.raw, at=at))

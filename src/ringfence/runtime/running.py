@@ -23,13 +23,20 @@ class _Call:
     agent: str
     tool: str
     started_at: datetime
-    work: asyncio.Task[Any]
+    caller: asyncio.Task[Any]
     stopped_by: Freeze | None = None
 
+    @property
+    def was_left(self) -> bool:
+        """Whether the caller is being cancelled by somebody else too."""
+        return self.caller.cancelling() > 1
 
-def _caller_left() -> bool:
-    caller = asyncio.current_task()
-    return caller is not None and caller.cancelling() > 0
+
+def _this_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("a call runs within a task, so that a freeze can end it")
+    return task
 
 
 class Running:
@@ -45,17 +52,19 @@ class Running:
 
     async def run(self, work: Coroutine[Any, Any, Value], *, agent: str, tool: str, started_at: datetime) -> Value:
         """Do the work; a freeze ends it, with its jail, and that is a failure of the call."""
-        task = asyncio.ensure_future(work)
-        call = _Call(agent=agent, tool=tool, started_at=started_at, work=task)
+        call = _Call(agent=agent, tool=tool, started_at=started_at, caller=_this_task())
         self._calls.add(call)
         try:
-            return await task
+            # In the caller's own task, which a freeze cancels: a task for each call would cost turns of the event loop.
+            return await work
         except asyncio.CancelledError:
-            if call.stopped_by is None or _caller_left():
+            if call.stopped_by is None or call.was_left:
                 raise
             raise CallFailed("an operator froze calls while this one ran", code="frozen") from None
         finally:
             self._calls.discard(call)
+            if call.stopped_by is not None:
+                call.caller.uncancel()  # it goes on, with the failure on record
 
     def stop(self, freezes: Iterable[Freeze]) -> int:
         """End every call that one of the freezes holds; gives how many."""
@@ -65,7 +74,7 @@ class Running:
             by = next(
                 (f for f in frozen if f.stops(agent=call.agent, tool=call.tool, started_at=call.started_at)), None
             )
-            if by is not None and call.stopped_by is None and call.work.cancel():
+            if by is not None and call.stopped_by is None and call.caller.cancel():
                 call.stopped_by = by
                 ended += 1
         return ended

@@ -14,7 +14,7 @@ from ringfence.agents.spending import SpendCap, spelled
 from ringfence.execution.cost import cost_of, most_cost
 from ringfence.execution.sandbox import Effects, RawOutput
 from ringfence.policy.decision import Decision, Reason
-from ringfence.policy.spending import Spend, caps_of, spends_for, whole
+from ringfence.policy.spending import Spend, spends_for, whole
 from ringfence.policy.spending import parts as billionths
 from ringfence.runtime.case import Case
 from ringfence.runtime.invocation import Spent
@@ -47,10 +47,11 @@ class CapStanding:
 
 def spends_of(parts: Parts, case: Case) -> tuple[Spend, ...]:
     """What this call takes, at most, from every cap that concerns it."""
-    tool = case.known_tool
-    limits = tool.tool.limits.capped_by(parts.rulings.limits)
-    cost = most_cost(tool.tool, limits=limits, prices=parts.rulings.prices)
-    return spends_for(case.known_acting, tool=tool.name, arguments=case.known_call.arguments, cost=cost)
+    terms = case.known_terms
+    if not terms.caps:
+        return ()
+    cost = most_cost(terms.tool.tool, limits=terms.limits, prices=parts.rulings.prices)
+    return spends_for(terms, arguments=case.known_call.arguments, cost=cost)
 
 
 def priced(parts: Parts, effects: Effects) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def priced(parts: Parts, effects: Effects) -> dict[str, Any]:
 def bill_for(parts: Parts, case: Case, raw: RawOutput | None) -> Bill:
     """What a call that ran came to; what nobody measured stays reserved whole."""
     prices = parts.rulings.prices
-    if raw is None:
+    if raw is None or not (prices.set or case.spends):
         return Bill(cost_estimate=None, spent=None)
     cost = cost_of(raw.effects, prices=prices)
     return Bill(cost_estimate=spelled(cost) if prices.set else None, spent=billionths(cost) if case.spends else None)
@@ -77,7 +78,7 @@ def given_back(case: Case) -> Bill:
 
 async def cap_standings(parts: Parts, acting: Acting) -> tuple[CapStanding, ...]:
     """Every cap of an agent where it stands, and what is left of it."""
-    caps = tuple(caps_of(acting))
+    caps = acting.caps
     if not caps:
         return ()
     taken = await parts.store.spent(caps, agent=acting.agent.name)

@@ -26,6 +26,10 @@ Script = Literal["plain", "native"]
 
 _ENCODING: dict[Script, Encoding] = {"plain": "ascii", "native": "utf-8"}
 
+# Numbers, dates and lists of them: every row needs a letter or an underscore, and no text that is shorter than this has
+# another one in it.
+_FIGURES = "0123456789 .,:+-[]"
+_SHORTEST_ENCODED = 20
 # How far behind the end of a sentence an order can go on.
 _REACH = 200
 
@@ -37,7 +41,12 @@ def found(text: str) -> Sequence[Finding]:
 
 def found_in_output(text: str) -> Sequence[Finding]:
     """What a tool's output asks of the model that reads it."""
-    return _found(text, reader="output")
+    return () if _says_nothing(text) else _found(text, reader="output")
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether one look is enough to know that no row holds; False says nothing."""
+    return len(text) < _SHORTEST_ENCODED and not text.strip(_FIGURES)
 
 
 def _found(text: str, *, reader: Reader) -> Sequence[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeAlias, cast
 
 from ringfence.errors import CallFailed
@@ -30,10 +30,12 @@ def clean_json(value: object, *, limit: int = DEFAULT_LIMIT) -> tuple[JSON, tupl
     return clean, tuple(washing.findings)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Washing:
-    limit: int
-    findings: list[Finding] = field(default_factory=list[Finding])
+    __slots__ = ("findings", "limit")
+
+    def __init__(self, *, limit: int) -> None:
+        self.limit = limit
+        self.findings: list[Finding] = []
 
     def value(self, value: object, *, path: str, depth: int) -> JSON:
         if depth > DEEPEST:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from ringfence.errors import ConfigInvalid, Misuse
-from ringfence.policy import authorize as table
-from ringfence.policy.proposal import Proposal
+from ringfence.policy import terms
+from ringfence.policy.grant import Grant
+from ringfence.registry.registry import RegisteredTool
 from tests.acceptance.spine.household import (
     accounts,
     assert_completed,
@@ -121,10 +122,10 @@ async def test_a_rule_that_raises_is_a_denial(tmp_path: Path) -> None:
 async def test_an_error_in_the_truth_table_itself_is_a_denial_on_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Proposal) -> Any:
+    def broken(_: RegisteredTool, *, grant: Grant) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(table, "_floors", broken)
+    monkeypatch.setattr(terms, "floors", broken)
     async with open_house(config(tmp_path)) as house:
         outcome = assert_refused(await house.call("echo", {"text": "x"}), "policy_denied")
         (decision,) = await house.events("policy_decision")

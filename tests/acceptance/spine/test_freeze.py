@@ -203,6 +203,39 @@ async def test_a_caller_who_leaves_is_not_told_that_it_was_a_freeze(tmp_path: Pa
     assert failed["body"]["code"] == "cancelled"
 
 
+async def test_a_caller_whose_call_a_freeze_ended_goes_on(tmp_path: Path) -> None:
+    jail = HeldSandbox()
+
+    async def caller() -> tuple[Any, Any, int]:
+        ended, refused = await house.call(*ECHO), await house.call(*ECHO)
+        task = asyncio.current_task()
+        assert task is not None
+        return ended, refused, task.cancelling()
+
+    async with open_house(config(tmp_path), sandbox=jail) as house:
+        calling = asyncio.create_task(caller())
+        await jail.holds(1)
+        await house.runtime.freezes.freeze(by="bob")
+        ended, refused, cancelling = await calling
+    assert isinstance(ended, Failed)
+    assert (ended.code, cancelling) == ("frozen", 0)
+    assert_refused(refused, "frozen")
+
+
+async def test_a_caller_who_leaves_while_a_freeze_ends_its_call_has_left(tmp_path: Path) -> None:
+    jail = HeldSandbox()
+    async with open_house(config(tmp_path), sandbox=jail) as house:
+        leaving = asyncio.create_task(house.call(*ECHO))
+        await jail.holds(1)
+        freezing = asyncio.create_task(house.runtime.freezes.freeze(by="bob"))
+        freezing.add_done_callback(lambda _: leaving.cancel())
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+        await freezing
+        (failed,) = await house.events("tool_failed")
+    assert failed["body"]["code"] in ("cancelled", "frozen")
+
+
 def test_a_freeze_that_was_lifted_before_anybody_looked_still_ends_what_ran_before_it() -> None:
     at = datetime(2026, 3, 1, tzinfo=UTC)
     lifted = Freeze(id="f", scope=Scope(), by="bob", because="x", at=at, lifted_at=at + timedelta(seconds=1))

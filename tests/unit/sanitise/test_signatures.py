@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import re._parser as re_parser  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from ringfence.sanitise import KINDS
 from ringfence.sanitise.edits import MOST_FINDINGS
 from ringfence.sanitise.signature import Signature
-from ringfence.sanitise.signatures import SIGNATURES, found, found_in_output
+from ringfence.sanitise.signatures import SIGNATURES, _found, found, found_in_output  # pyright: ignore[reportPrivateUsage]
 
 pytestmark = pytest.mark.req("SAN-2", "REG-2")
 
@@ -95,3 +97,44 @@ def test_every_finding_lies_within_the_text(parts: list[str]) -> None:
     text = " ".join(parts)
     spans = [finding.span for finding in (*found(text), *found_in_output(text))]
     assert [span for span in spans if not 0 <= span[0] < span[1] <= len(text)] == []
+
+
+def needs_a_letter(nodes: Any) -> bool:
+    """Whether no text without a letter or an underscore matches what a pattern was parsed to."""
+    return any(_is_lettered(str(kind), told) for kind, told in nodes)
+
+
+def _is_lettered(kind: str, told: Any) -> bool:
+    match kind:
+        case "LITERAL":
+            return _is_letter(told)
+        case "IN":
+            return all(
+                all(map(_is_letter, range(one[0], one[1] + 1))) if str(of) == "RANGE" else _is_letter(one)
+                for of, one in told
+            )
+        case "BRANCH":
+            return all(map(needs_a_letter, told[1]))
+        case "SUBPATTERN":
+            return needs_a_letter(told[-1])
+        case "MAX_REPEAT" | "MIN_REPEAT":
+            return bool(told[0]) and needs_a_letter(told[2])
+        case _:
+            return False
+
+
+def _is_letter(code: Any) -> bool:
+    return isinstance(code, int) and (chr(code).isalpha() or chr(code) == "_")
+
+
+@pytest.mark.parametrize("row", SIGNATURES, ids=[row.id for row in SIGNATURES])
+def test_no_row_holds_for_a_text_without_letters(row: Signature) -> None:
+    # What RE2 has and `re` has not: a class of letters, and an edge that may be there or not.
+    pattern = row.pattern.replace(r"\pL", r"\w").replace(r"\b?", "")
+    parse: Any = vars(re_parser)["parse"]
+    assert needs_a_letter(parse(pattern))
+
+
+@given(st.text("0123456789 .,:+-[]", max_size=19))
+def test_a_short_text_without_letters_is_passed_over_and_nothing_is_lost(text: str) -> None:
+    assert list(found_in_output(text)) == list(_found(text, reader="output")) == []
