@@ -117,29 +117,23 @@ def read_usage(group: Group) -> Usage:
     """What the kernel measured for the whole group."""
     folders, old = group.folders, group.version == 1
     memory, pids, cpu = folders.get("memory"), folders.get("pids"), folders.get("cpuacct")
-    events, kill = ("memory.oom_control", "oom_kill") if old else ("memory.events", "oom_kill")
     return Usage(
         peak_memory_bytes=_number(memory, name="memory.max_usage_in_bytes" if old else "memory.peak"),
-        memory_kills=_keyed(memory, name=events, key=kill),
+        memory_kills=memory_kills(group),
         refused_processes=_keyed(pids, name="pids.events", key="max"),
         cpu_microseconds=_cpu_v1(cpu) if old else _keyed(cpu, name="cpu.stat", key="usage_usec"),
     )
 
 
-def membership(pid: int) -> frozenset[str]:
-    """The paths of the groups that a process is in, as the kernel shows them to this process."""
-    return frozenset(_own_paths(proc.read(f"/proc/{pid}/cgroup").decode()).values())
+def memory_kills(group: Group) -> int | None:
+    """How many processes the kernel has killed for the group's memory; None where nothing bounds it."""
+    events = "memory.oom_control" if group.version == 1 else "memory.events"
+    return _keyed(group.folders.get("memory"), name=events, key="oom_kill")
 
 
-def forget_peak(group: Group) -> bool:
-    """Start the peak anew for the next user of an empty group; False where the kernel cannot."""
-    memory = group.folders.get("memory")
-    if memory is None:
-        return True
-    if group.version == 2:
-        return False
-    _write(memory / "memory.max_usage_in_bytes", text="0")
-    return True
+def count_memberships(pid: int, *, name: str) -> int:
+    """In how many hierarchies the process is in a group of this name, as the kernel shows it to this process."""
+    return proc.read(f"/proc/{pid}/cgroup").count(f"/{name}\n".encode())
 
 
 def kill(group: Group) -> frozenset[int]:

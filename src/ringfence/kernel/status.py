@@ -6,12 +6,21 @@ Takes: a pid.  Gives: a frozen value.  Never: believes the process itself.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ringfence.kernel import proc
 
 NAMESPACES = ("user", "mnt", "pid", "net", "ipc", "uts")
+# In the kernel's order, so that one scan finds them all.
+_FIELDS = (
+    b"PPid", b"Uid", b"Gid", b"NSpid", b"Threads",
+    b"CapInh", b"CapPrm", b"CapEff", b"CapBnd", b"CapAmb",
+    b"NoNewPrivs", b"Seccomp", b"Seccomp_filters",
+)  # fmt: skip
+# Whole lines, and never a second look at a line: the first one with a name stands.
+_SCAN = re.compile(b"".join(rb"(?>(?:[^\n]*\n)*?" + name + rb":)([^\n]*)\n" for name in _FIELDS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,24 +49,28 @@ def read_status(pid: int) -> ProcessStatus:
 
 def parse_status(text: bytes) -> ProcessStatus:
     """The fields by name. Only the first line with a name counts: a process chooses its own `Name`, escaped."""
-    fields: dict[bytes, bytes] = {}
-    for line in text.splitlines():
-        name, _, value = line.partition(b":")
-        fields.setdefault(name, value)
+    found = _SCAN.match(text)
+    if found is None:
+        raise KeyError("a field of the status of a process is absent")
+    (
+        parent, uids, gids, pids, threads,
+        inheritable, permitted, effective, bounding, ambient,
+        no_new_privileges, seccomp_mode, seccomp_filters,
+    ) = found.groups()  # fmt: skip
     return ProcessStatus(
-        seccomp_mode=int(fields[b"Seccomp"]),
-        seccomp_filters=int(fields[b"Seccomp_filters"]),
-        no_new_privileges=int(fields[b"NoNewPrivs"]),
-        effective=int(fields[b"CapEff"], 16),
-        permitted=int(fields[b"CapPrm"], 16),
-        inheritable=int(fields[b"CapInh"], 16),
-        bounding=int(fields[b"CapBnd"], 16),
-        ambient=int(fields[b"CapAmb"], 16),
-        pids=_numbers(fields[b"NSpid"]),
-        uids=_numbers(fields[b"Uid"]),
-        gids=_numbers(fields[b"Gid"]),
-        parent=int(fields[b"PPid"]),
-        threads=int(fields[b"Threads"]),
+        seccomp_mode=int(seccomp_mode),
+        seccomp_filters=int(seccomp_filters),
+        no_new_privileges=int(no_new_privileges),
+        effective=int(effective, 16),
+        permitted=int(permitted, 16),
+        inheritable=int(inheritable, 16),
+        bounding=int(bounding, 16),
+        ambient=int(ambient, 16),
+        pids=_numbers(pids),
+        uids=_numbers(uids),
+        gids=_numbers(gids),
+        parent=int(parent),
+        threads=int(threads),
     )
 
 

@@ -20,10 +20,11 @@ from ringfence.inside import wire
 from ringfence.inside.storage_wire import MOST_QUESTION
 from ringfence.sandbox.answering import Answering
 from ringfence.sandbox.groups import Used
+from ringfence.sandbox.hearing import Hearing
 from ringfence.sandbox.live import Live, is_exiting, measure_live
 from ringfence.sandbox.spare import Spare
 
-_CHUNK = 262_144
+_CHUNK = 65_536
 _ENVELOPE_BYTES = 65_536
 _SECONDS_TO_DIE = 5.0
 _LOOKS = 4
@@ -73,12 +74,20 @@ class Exchange:
     """Driven by callbacks of the event loop alone, so that it ends in order even when nobody awaits it any more."""
 
     def __init__(
-        self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int, desk: Desk | None = None
+        self,
+        spare: Spare,
+        *,
+        frames: bytes,
+        wall_seconds: float,
+        most_output: int,
+        desk: Desk | None = None,
+        hearing: Hearing | None = None,
     ) -> None:
         self.spare = spare
         self.passage: Passage | None = None
         self._channel = spare.ends.channel.fileno()
         self._loop = asyncio.get_running_loop()
+        self._hearing: Hearing = hearing or self._loop
         self.answering = None if desk is None else Answering(desk, send=self._say, stop=self.stop)
         self._reader = self._reader_of(most=most_output + _ENVELOPE_BYTES)
         self._most_printed = most_output
@@ -89,15 +98,17 @@ class Exchange:
         self._measured: Live | None = None
         self._replied: float | None = None
         self._closed = False
+        self.left_by_itself = False
         self._leaves_by: Literal["itself", "record"] = "itself"
         self._look: Callable[[], Tree] | None = None
         self._tree: Tree | None = None
+        self._writing = False
         self._left = memoryview(frames)
         self.over: asyncio.Future[Said] = self._loop.create_future()
         self._started = time.perf_counter()
         self._alarm = self._loop.call_later(wall_seconds, self.stop, "wall_limit", "the tool did not finish in time")
-        self._loop.add_reader(self._channel, self._readable)
-        self._loop.add_reader(spare.ends.printed, self._printing)
+        self._hearing.add_reader(self._channel, self._readable)
+        self._hearing.add_reader(spare.ends.printed, self._printing)
         self._write()
 
     def await_record(self) -> None:
@@ -124,8 +135,7 @@ class Exchange:
             self._fault = (code, message)
         self.spare.process.kill()
         self._alarm.cancel()
-        if not self.over.done():
-            self._alarm = self._loop.call_later(_SECONDS_TO_DIE, self._finish)
+        self._alarm = self._loop.call_later(_SECONDS_TO_DIE, self._finish)
 
     def ended(self, record: Record, *, used: Used | None) -> None:
         """The warden's word: the process is gone, so whatever it said is here by now."""
@@ -142,14 +152,20 @@ class Exchange:
         try:
             self._left = self._left[self.spare.ends.channel.send(self._left) :]
         except BlockingIOError:
-            self._loop.add_writer(self._channel, self._write)
+            self._await_room("for more")
             return
         except OSError:
             # It is gone or closed its end; the warden will say how it ended.
             self._left = memoryview(b"")
-        if self._left:
+        self._await_room("for more" if self._left else "for nothing")
+
+    def _await_room(self, what: Literal["for more", "for nothing"]) -> None:
+        """Write on when there is room in the channel; almost every call fits into it at once."""
+        if what == "for more":
+            self._writing = True
             self._loop.add_writer(self._channel, self._write)
-        else:
+        elif self._writing:
+            self._writing = False
             self._loop.remove_writer(self._channel)
 
     def _reader_of(self, *, most: int) -> wire.FrameReader:
@@ -176,11 +192,11 @@ class Exchange:
         except BlockingIOError:
             return
         except (OSError, wire.Malformed) as problem:
-            self._loop.remove_reader(self._channel)
+            self._hearing.remove_reader(self._channel)
             self.stop("protocol_error", f"the reply is not one frame: {problem}")
             return
         if not piece:
-            self._loop.remove_reader(self._channel)
+            self._hearing.remove_reader(self._channel)
             self._at_its_end()
         elif self._replied is None and self._reader.frame() is not None:
             self._replied = time.perf_counter()
@@ -201,6 +217,7 @@ class Exchange:
             while self._drain_printed():
                 continue
             if self._fault is None:
+                self.left_by_itself = True
                 self._let_ends_go()
                 self._tell("exiting")
         elif looks:
@@ -215,12 +232,12 @@ class Exchange:
         except BlockingIOError:
             return
         if not piece:
-            self._loop.remove_reader(self.spare.ends.printed)
+            self._hearing.remove_reader(self.spare.ends.printed)
             return
         self._printed += piece[: self._most_printed - len(self._printed) + 1]
         if len(self._printed) > self._most_printed:
             del self._printed[self._most_printed :]
-            self._loop.remove_reader(self.spare.ends.printed)
+            self._hearing.remove_reader(self.spare.ends.printed)
             self.stop("output_limit", f"the tool printed more than {self._most_printed} bytes")
 
     def _drain_printed(self) -> bool:
@@ -256,9 +273,9 @@ class Exchange:
             return
         self._closed = True
         self._alarm.cancel()
-        self._loop.remove_reader(self._channel)
-        self._loop.remove_writer(self._channel)
-        self._loop.remove_reader(self.spare.ends.printed)
+        self._await_room("for nothing")
+        self._hearing.remove_reader(self._channel)
+        self._hearing.remove_reader(self.spare.ends.printed)
         self.spare.ends.close()
 
     def _tell(self, ended: Ended) -> None:

@@ -1,7 +1,7 @@
 """Control groups of one jail, lent to its calls: a bound on what a call's whole tree uses, and what it used.
 
-Takes: the groups this process may make.  Gives: a group with a limit, empty and at zero.  Never: lends one that
-somebody still lives in, or lends a group to two jails: import-time code may keep a door open.
+Takes: the groups this process may make.  Gives: a group with a limit, empty.  Never: lends one that somebody still
+lives in, or lends a group to two jails: import-time code may keep a door open.
 """
 
 from __future__ import annotations
@@ -49,23 +49,25 @@ def sweep(hierarchy: cgroups.Hierarchy) -> None:
                     folder.rmdir()
 
 
-@dataclass(eq=False, kw_only=True)
 class Lent:
     """One group while a process has it."""
 
-    group: cgroups.Group
-    kills_before: int = 0
+    def __init__(self, group: cgroups.Group, *, name: str) -> None:
+        self.group = group
+        self.kills_before = 0
+        self.doors = tuple(map(str, cgroups.doors(group)))
+        self._name = name
+        self._hierarchies = len(group.places)
 
     def holds(self, pid: int) -> bool:
         """Whether the kernel shows the process in this group, in every hierarchy that has it."""
-        paths = cgroups.membership(pid)
-        return all(any(path.endswith(f"/{place.name}") for path in paths) for place in self.group.places)
+        return cgroups.count_memberships(pid, name=self._name) == self._hierarchies
 
 
 @contextmanager
 def open_doors(lent: Lent | None) -> Generator[list[int]]:
     """Descriptors through which a process enters; it is cheaper for it to move itself than to be moved."""
-    opened = [os.open(door, os.O_WRONLY | os.O_CLOEXEC) for door in cgroups.doors(lent.group)] if lent else []
+    opened = [os.open(door, os.O_WRONLY | os.O_CLOEXEC) for door in lent.doors] if lent else []
     try:
         yield opened
     finally:
@@ -77,7 +79,6 @@ def open_doors(lent: Lent | None) -> Generator[list[int]]:
 class Used:
     """What the group measured for one call."""
 
-    peak_memory_bytes: int | None
     memory_kills: int
 
 
@@ -103,22 +104,20 @@ class Groups:
             processes=self.processes if "pids" in folders else None,
         )
         name = f"{_own_prefix()}{next(_numbers)}"
-        lent = Lent(group=cgroups.create(self.hierarchy, name=name, limits=limits))
+        lent = Lent(cgroups.create(self.hierarchy, name=name, limits=limits), name=name)
         self._all.append(lent)
         return lent
 
-    def give_back(self, lent: Lent) -> Used:
-        """Take a group back and say what it measured; one that cannot be set to zero is not lent again."""
-        usage = cgroups.read_usage(lent.group)
-        kills = usage.memory_kills or 0
-        used = Used(peak_memory_bytes=usage.peak_memory_bytes, memory_kills=kills - lent.kills_before)
+    def used(self, lent: Lent) -> Used:
+        """What the group measured since it was last asked."""
+        kills = cgroups.memory_kills(lent.group) or 0
+        used = Used(memory_kills=kills - lent.kills_before)
         lent.kills_before = kills
-        if cgroups.forget_peak(lent.group):
-            self._free.append(lent)
-        else:
-            self._all.remove(lent)
-            cgroups.remove(lent.group)
         return used
+
+    def give_back(self, lent: Lent) -> None:
+        """Take a group back whose last process is gone."""
+        self._free.append(lent)
 
     async def close(self) -> None:
         """Remove every group once its last process is gone; OSError where one does not go though it was killed."""

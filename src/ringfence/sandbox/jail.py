@@ -27,6 +27,7 @@ from ringfence.sandbox.exchange import Exchange, Record
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.groups import Groups, Lent, open_doors
+from ringfence.sandbox.hearing import Ears
 from ringfence.sandbox.outlet import Outlet, Outward
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.processes import Held, settle
@@ -52,6 +53,7 @@ class Setting:
     baseline: Baseline
     hierarchy: cgroups.Hierarchy
     spares: int
+    ears: Ears
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +110,7 @@ class Jail:
             allowance=self._walls.allowance,
             inner_pid=self._as_the_warden_counts,
             networks=networks_of(order.layout),
+            hearing=setting.ears,
         )
         self._calls = 0
         self.last_used = time.monotonic()
@@ -140,14 +143,17 @@ class Jail:
 
     async def open(self) -> None:
         """Every step that must succeed before the first call."""
-        self._loop.add_reader(self._report, self._reported)
+        self._setting.ears.add_reader(self._report.fileno(), self._reported)
         group = self._groups.lend()
         with open_doors(group) as doors:
             theirs = (self._report_theirs.fileno(), self._control_theirs.fileno())
             await self._setting.server.bear(self._order, descriptors=(*theirs, *doors))
         self._let_theirs_go()
+        # Asked for while the jail is built, the process that measures it is born as soon as there is a zygote.
+        self._spares.refill()
         self._warden = _held(await self._hello)
         zygote = await self._see_zygote(group)
+        self._spares.listen()
         inside = await self._measure()
         fingerprints = await self._import()
         self._opened = Opened(
@@ -215,7 +221,7 @@ class Jail:
             self._walls.end(self._warden)
             await self._warden.ended()
             self._warden.let_go()
-        self._loop.remove_reader(self._report)
+        self._setting.ears.remove_reader(self._report.fileno())
         self._report.close()
         self._control.close()
         self._spares.bury()
@@ -252,6 +258,8 @@ class Jail:
 
     async def _import(self) -> Mapping[str, str]:
         self._control.send(IMPORT)
+        # Behind that order, so that the first call's process is born as soon as the tool is imported.
+        self._spares.refill()
         reader = wire.FrameReader(most=_MOST_FINGERPRINTS)
         while (frame := reader.frame()) is None:
             await _readable(self._control)
@@ -305,7 +313,7 @@ class Jail:
         elif message == HELLO:
             self._hello.set_result(sender(ancillary))
         else:
-            self._loop.remove_reader(self._report)
+            self._setting.ears.remove_reader(self._report.fileno())
             self._gone(message[1:].decode(errors="replace") or "the jail ended")
 
     def _ended(self, message: bytes) -> None:

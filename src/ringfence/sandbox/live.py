@@ -51,5 +51,4 @@ def is_exiting(pid: int) -> bool:
         fields = proc.read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except OSError:
         return False
-    flags, threads, code = (int(fields[at]) for at in (_FLAGS, _THREADS, _EXIT_CODE))
-    return bool(flags & _EXITING) and threads <= 1 and code == 0
+    return bool(int(fields[_FLAGS]) & _EXITING) and int(fields[_THREADS]) <= 1 and int(fields[_EXIT_CODE]) == 0

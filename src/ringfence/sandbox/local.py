@@ -80,6 +80,19 @@ class LocalProcessSandbox:
 
     def refusal(self, job: Job) -> CallRefused | None:
         """Why this job would not run here. What one module's jail came to says nothing about another's."""
+        unserved = self._unserved(job)
+        if unserved is not None:
+            return unserved
+        try:
+            self._drawn(job, purpose="to judge")
+        except CallRefused as refused:
+            return refused
+        except RingfenceError as failure:
+            return CallRefused(failure.message, code=failure.code, remedy=failure.remedy)
+        return None
+
+    def _unserved(self, job: Job) -> CallRefused | None:
+        """Why no job of this kind, or with these needs, runs here."""
         if job.kind not in ("python", "process"):
             return CallRefused(f"the local jail runs no `{job.kind}` jobs yet", code="not_available")
         if sys.platform != "linux":
@@ -90,12 +103,6 @@ class LocalProcessSandbox:
         if job.kind == "process" and "storage" in job.grant.kinds:
             why = f"tool `{job.tool.name}` is a program: a program has no `ctx`, and storage is reached by nothing else"
             return CallRefused(why, code="not_available")
-        try:
-            self._drawn(job, purpose="to judge")
-        except CallRefused as refused:
-            return refused
-        except RingfenceError as failure:
-            return CallRefused(failure.message, code=failure.code, remedy=failure.remedy)
         return None
 
     async def run(self, job: Job) -> RawOutput:
@@ -165,13 +172,13 @@ class LocalProcessSandbox:
         self._blueprints[key] = blueprint
 
     def _granted(self, job: Job) -> tuple[Granted, ...]:
-        files = next((need for need in job.grant.capabilities if isinstance(need, Files)), None)
-        if files is None:
-            return ()
-        workspace = self._workspaces.get(job.agent)
-        if workspace is None:
-            raise CallRefused(f"agent `{job.agent}` has no workspace", code="not_available")
-        return resolve_files(files, workspace=workspace, floor=self._floor)
+        for need in job.grant.capabilities:
+            if isinstance(need, Files):
+                workspace = self._workspaces.get(job.agent)
+                if workspace is None:
+                    raise CallRefused(f"agent `{job.agent}` has no workspace", code="not_available")
+                return resolve_files(need, workspace=workspace, floor=self._floor)
+        return ()
 
     def _outlet(self, job: Job) -> Outlet | None:
         if self._edge is None or "network" not in job.grant.kinds:
@@ -179,10 +186,10 @@ class LocalProcessSandbox:
         return Outlet(edge=self._edge, job=job, way=way_of(job))
 
     def _programs(self, job: Job, *, granted: tuple[Granted, ...]) -> tuple[Program, ...]:
-        processes = next((need for need in job.grant.capabilities if isinstance(need, Processes)), None)
-        if processes is None:
-            return ()
-        return resolve_programs(processes, granted=granted, safety=job.tool.safety)
+        for need in job.grant.capabilities:
+            if isinstance(need, Processes):
+                return resolve_programs(need, granted=granted, safety=job.tool.safety)
+        return ()
 
     def _libraries(self, programs: tuple[Program, ...], *, granted: tuple[Granted, ...]) -> tuple[Program, ...]:
         if not programs:
@@ -205,9 +212,9 @@ class LocalProcessSandbox:
     async def _run(self, job: Job) -> RawOutput:
         await self._pool.find_out()
         await self._read_folders(job)
-        refused = self.refusal(job)
-        if refused is not None:
-            raise refused
+        unserved = self._unserved(job)
+        if unserved is not None:
+            raise unserved
         blueprint = self.blueprint(job)
         frames = job_frames(
             job.purpose,

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.storage import Desk
@@ -25,6 +24,7 @@ from ringfence.sandbox.exposed import Exposed
 from ringfence.sandbox.footing import MOUNTED, Footing
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.groups import sweep
+from ringfence.sandbox.hearing import Ears
 from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import Installation, this_installation
 from ringfence.sandbox.jail import Jail, Setting, build_jail
@@ -48,8 +48,7 @@ class PoolBounds:
     jails: int = 64
 
 
-@dataclass(frozen=True, kw_only=True)
-class Key:
+class Key(NamedTuple):
     """What a jail belongs to; nothing else ever enters it."""
 
     agent: str
@@ -89,14 +88,6 @@ class Undelivered(Exception):
         self.why = why
 
 
-@contextmanager
-def _undelivered() -> Generator[None, None, None]:
-    try:
-        yield
-    except RingfenceError as failure:
-        raise Undelivered(failure) from failure
-
-
 class Pool:
     """Owns the fork server, the control groups and every jail."""
 
@@ -116,6 +107,7 @@ class Pool:
         self._hierarchy = cgroups.find()
         self._exposed = Exposed()
         self._setting: Setting | None = None
+        self._ears: Ears | None = None
         self._starting = asyncio.Lock()
         self._jails: dict[Key, Jail] = {}
         self._building: dict[Key, asyncio.Task[Jail]] = {}
@@ -138,7 +130,9 @@ class Pool:
                     baseline=Baseline.of(server.pid),
                     hierarchy=self._hierarchy,
                     spares=self._bounds.spares,
+                    ears=self._ears or Ears(),
                 )
+                self._ears = self._setting.ears
             return self._setting
 
     @property
@@ -170,31 +164,40 @@ class Pool:
 
     async def serve(self, request: Request) -> Served:
         """One call: wait for a turn, find or build the jail, hand over the job, hear the answer."""
-        with _undelivered():
-            await self._turns.take(request.agent)
         try:
-            with _undelivered():
-                jail = await self._jail(request)
-                _require_contract(request, jail.opened.fingerprints)
-            wall_seconds = request.blueprint.wall_seconds
-            exchange = await jail.begin(
-                request.frames, wall_seconds=wall_seconds, outlet=request.outlet, desk=request.desk
-            )
-            network: dict[str, Any] | None = None
-            storage: dict[str, Any] | None = None
-            try:
-                said = await answer_of(exchange)
-            finally:
-                if exchange.passage is not None:
-                    network = exchange.passage.close()
-                if exchange.answering is not None:
-                    storage = await exchange.answering.ended()
-                # The next spare is asked for once whoever awaits this reply has had it.
-                asyncio.get_running_loop().call_soon(jail.refill)
-            seen = exchange.spare.seen
-            return Served(said=said, seen=seen, posture=jail.opened.posture, network=network, storage=storage)
+            await self._turns.take(request.agent)
+        except RingfenceError as failure:
+            raise Undelivered(failure) from failure
+        try:
+            return await self._served(request, jail=await self._fitting_jail(request))
         finally:
             self._turns.pass_on()
+
+    async def _served(self, request: Request, *, jail: Jail) -> Served:
+        wall_seconds = request.blueprint.wall_seconds
+        exchange = await jail.begin(request.frames, wall_seconds=wall_seconds, outlet=request.outlet, desk=request.desk)
+        network: dict[str, Any] | None = None
+        storage: dict[str, Any] | None = None
+        try:
+            said = await answer_of(exchange)
+        finally:
+            if exchange.passage is not None:
+                network = exchange.passage.close()
+            if exchange.answering is not None:
+                storage = await exchange.answering.ended()
+            # The next spare is asked for once whoever awaits this reply has had it.
+            asyncio.get_running_loop().call_soon(jail.refill)
+        seen = exchange.spare.seen
+        return Served(said=said, seen=seen, posture=jail.opened.posture, network=network, storage=storage)
+
+    async def _fitting_jail(self, request: Request) -> Jail:
+        """A jail in which the tool is what was registered; while there is none, no process is given the job."""
+        try:
+            jail = await self._jail(request)
+            _require_contract(request, jail.opened.fingerprints)
+        except RingfenceError as failure:
+            raise Undelivered(failure) from failure
+        return jail
 
     async def _jail(self, request: Request) -> Jail:
         """The jail of this agent, source and blueprint; built once, however many ask at the same time."""
@@ -227,6 +230,9 @@ class Pool:
         if self._setting is not None:
             await self._setting.server.close()
             self._setting = None
+        if self._ears is not None:
+            self._ears.close()
+            self._ears = None
         self._exposed.close()
 
     async def _build(self, key: Key, *, blueprint: Blueprint, outlet: Outlet | None) -> Jail:

@@ -10,11 +10,13 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.execution.storage import Desk
 from ringfence.sandbox.exchange import Exchange, Record, Said
-from ringfence.sandbox.groups import Groups, Lent, open_doors
+from ringfence.sandbox.groups import Groups, Lent, Used, open_doors
+from ringfence.sandbox.hearing import Hearing
 from ringfence.sandbox.outlet import Networks, Outward, close_all
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
@@ -36,6 +38,7 @@ class Spares:
         allowance: Callable[[], bytes],
         inner_pid: Callable[[Sighting], int],
         networks: Networks | Questions,
+        hearing: Hearing,
     ) -> None:
         self._control = control
         # One, for the measuring; tool code must be imported before more of them make sense.
@@ -45,6 +48,7 @@ class Spares:
         self._allowance = allowance
         self._inner_pid = inner_pid
         self._networks = networks
+        self._hearing = hearing
         self._loop = asyncio.get_running_loop()
         self._asked: dict[Ends, Lent | None] = {}
         self._ready: deque[Spare] = deque()
@@ -52,6 +56,7 @@ class Spares:
         self._living: dict[int, Spare] = {}
         self._serving: dict[int, Exchange] = {}
         self._failures = 0
+        self._listening = False
         self._closed: RingfenceError | None = None
 
     @property
@@ -101,7 +106,17 @@ class Spares:
             self.close(CallFailed(f"the jail no longer makes processes: {failure.strerror}", code="protocol_error"))
             return
         self._asked[ends] = group
-        self._loop.add_reader(ends.channel.fileno(), self._answered, ends)
+        if self._listening:
+            self._listen_to(ends)
+
+    def listen(self) -> None:
+        """Admit whoever gets ready, from now on: what bears them was seen confined."""
+        self._listening = True
+        for ends in self._asked:
+            self._listen_to(ends)
+
+    def _listen_to(self, ends: Ends) -> None:
+        self._hearing.add_reader(ends.channel.fileno(), partial(self._answered, ends))
 
     def begin(
         self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int, desk: Desk | None = None
@@ -110,7 +125,14 @@ class Spares:
         if self._closed is not None:
             self.discard(spare)
             raise self._closed
-        exchange = Exchange(spare, frames=frames, wall_seconds=wall_seconds, most_output=most_output, desk=desk)
+        exchange = Exchange(
+            spare,
+            frames=frames,
+            wall_seconds=wall_seconds,
+            most_output=most_output,
+            desk=desk,
+            hearing=self._hearing,
+        )
         self._serving[spare.inner_pid] = exchange
         return exchange
 
@@ -118,7 +140,7 @@ class Spares:
         """The warden says that a process of this jail ended."""
         exchange = self._serving.pop(inner_pid, None)
         spare = self._living.pop(inner_pid, None)
-        used = self._groups.give_back(spare.group) if spare is not None and spare.group is not None else None
+        used = self._used(spare.group, exchange, record) if spare is not None and spare.group is not None else None
         if exchange is not None:
             exchange.ended(record, used=used)
         elif spare is not None:
@@ -127,13 +149,20 @@ class Spares:
                 spare.discard()
             spare.process.let_go()
 
+    def _used(self, group: Lent, exchange: Exchange | None, record: Record) -> Used | None:
+        """What a process's group measured; of one that ended well by itself, nobody was killed and nobody asks."""
+        well = exchange is not None and exchange.left_by_itself and record.status == 0
+        used = None if well else self._groups.used(group)
+        self._groups.give_back(group)
+        return used
+
     def close(self, reason: RingfenceError) -> None:
         """Nothing more comes from this jail: whoever waits is told why, whoever serves is killed."""
         if self._closed is not None:
             return
         self._closed = reason
         for ends in self._asked:
-            self._loop.remove_reader(ends.channel.fileno())
+            self._hearing.remove_reader(ends.channel.fileno())
             ends.close()
         self._asked.clear()
         while self._ready:
@@ -155,7 +184,7 @@ class Spares:
         self._living.clear()
 
     def _answered(self, ends: Ends) -> None:
-        self._loop.remove_reader(ends.channel.fileno())
+        self._hearing.remove_reader(ends.channel.fileno())
         group = self._asked.pop(ends)
         try:
             spare = self._admit(ends, group=group)
@@ -219,7 +248,7 @@ class Spares:
 async def answer_of(exchange: Exchange) -> Said:
     """What an exchange came to; whoever stops waiting stops the call."""
     try:
-        return await asyncio.shield(exchange.over)
+        return await exchange.over
     except asyncio.CancelledError:
         exchange.stop("cancelled", "the call was cancelled")
         raise

@@ -62,7 +62,7 @@ def killed(*, cpu: float = 0.1) -> Record:
         ({"record": Record(status=152 << 8, cpu_seconds=2.0, peak_memory_bytes=1), "frame": None}, "cpu_limit"),
         ({"record": Record(status=152 << 8, cpu_seconds=0.1, peak_memory_bytes=1), "frame": None}, "protocol_error"),
         ({"record": Record(status=1 << 8, cpu_seconds=2.0, peak_memory_bytes=1), "frame": None}, "protocol_error"),
-        ({"record": killed(), "used": Used(peak_memory_bytes=1, memory_kills=1)}, "memory_limit"),
+        ({"record": killed(), "used": Used(memory_kills=1)}, "memory_limit"),
         ({"fault": ("wall_limit", "late"), "record": killed(cpu=9)}, "wall_limit"),
         ({"record": Record(status=1 << 8, cpu_seconds=0.1, peak_memory_bytes=1)}, "protocol_error"),
         ({"frame": (wire.Kind.READY, b"")}, "protocol_error"),
