@@ -110,9 +110,7 @@ async def test_158_without_the_rules_the_same_statements_succeed(tmp_path: Path)
 
 
 TAMPERED = {
-    "cut": (
-        "DELETE FROM audit_events WHERE id IN (SELECT id FROM audit_events ORDER BY id DESC LIMIT 10)",
-    ),
+    "cut": ("DELETE FROM audit_events WHERE id IN (SELECT id FROM audit_events ORDER BY id DESC LIMIT 10)",),
     "cut with its checkpoints": (
         "DELETE FROM audit_events WHERE id IN (SELECT id FROM audit_events ORDER BY id DESC LIMIT 10)",
         "DELETE FROM audit_checkpoints WHERE number > 1",
