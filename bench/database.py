@@ -103,7 +103,7 @@ def _fill(file: Path) -> None:
         count = f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {EVENTS})"  # noqa: S608
         digest = "'" + "0" * 64 + "'"
         row = "1000 + i, 'w' || (i % 40), i, '2026-01-01', 'tool_started', 'ana', 'look', 'read', 'inv_' || i"
-        raw.execute(f"{count} INSERT INTO audit_events SELECT {row}, {digest}, {digest}, {digest} FROM n")  # noqa: S608
-        raw.execute(f"{count} INSERT INTO audit_bodies SELECT 1000 + i, hex(zeroblob(150)) FROM n")  # noqa: S608
+        body = "hex(zeroblob(150))"
+        raw.execute(f"{count} INSERT INTO audit_events SELECT {row}, {digest}, {digest}, {digest}, {body} FROM n")  # noqa: S608
         for _, sql in rules:
             raw.execute(sql)

@@ -19,11 +19,10 @@ PAY = ("pay", {"to": "shop", "amount": 5})
 
 STATEMENTS = {
     "edit the trail": "UPDATE audit_events SET agent = 'eve'",
-    "edit a body": "UPDATE audit_bodies SET body = '{}'",
+    "edit a body": "UPDATE audit_events SET body = '{}'",
     "forget": "DELETE FROM audit_events",
-    "forget a body": "DELETE FROM audit_bodies",
+    "forget a body": "UPDATE audit_events SET body = NULL",
     "replace": "INSERT OR REPLACE INTO audit_events SELECT * FROM audit_events",
-    "replace a body": "INSERT OR REPLACE INTO audit_bodies SELECT * FROM audit_bodies",
     "forget what was signed": "DELETE FROM audit_checkpoints",
     "need no approval": "UPDATE tools SET requires_approval = 0",
     "be of another class": "UPDATE tools SET safety_class = 'read'",
@@ -111,17 +110,13 @@ async def test_158_without_the_rules_the_same_statements_succeed(tmp_path: Path)
 
 
 TAMPERED = {
-    "cut": (
-        "DELETE FROM audit_events WHERE id IN (SELECT id FROM audit_events ORDER BY id DESC LIMIT 10)",
-        "DELETE FROM audit_bodies WHERE event NOT IN (SELECT id FROM audit_events)",
-    ),
+    "cut": ("DELETE FROM audit_events WHERE id IN (SELECT id FROM audit_events ORDER BY id DESC LIMIT 10)",),
     "cut with its checkpoints": (
         "DELETE FROM audit_events WHERE id IN (SELECT id FROM audit_events ORDER BY id DESC LIMIT 10)",
-        "DELETE FROM audit_bodies WHERE event NOT IN (SELECT id FROM audit_events)",
         "DELETE FROM audit_checkpoints WHERE number > 1",
     ),
     "another agent": ("UPDATE audit_events SET agent = 'eve' WHERE agent IS NOT NULL",),
-    "another argument": ("UPDATE audit_bodies SET body = replace(body, 'shop', 'shed')",),
+    "another argument": ("UPDATE audit_events SET body = replace(body, 'shop', 'shed')",),
     "a pin": ("UPDATE pins SET fingerprint = 'sha256:' || substr(hex(zeroblob(32)), 1, 64)",),
 }
 

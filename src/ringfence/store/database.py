@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ringfence.errors import RingfenceError, TrailUnavailable
 from ringfence.store.engine import Durability, Role
@@ -24,7 +24,7 @@ from ringfence.store.fence import FIRST, fence
 from ringfence.store.lane import Lane, Transaction
 from ringfence.store.migrate import migrate
 from ringfence.store.queries import queries
-from ringfence.store.settled import settled
+from ringfence.store.settled import handed_over
 
 T = TypeVar("T")
 
@@ -119,11 +119,11 @@ class Database:
 
     async def _on(self, thread: ThreadPoolExecutor, job: Callable[[], T]) -> T:
         try:
-            waiting = asyncio.get_running_loop().run_in_executor(thread, job)
+            waiting = handed_over(thread, job)
         except RuntimeError as error:
             raise TrailUnavailable("the store is closed") from error
         try:
-            return await settled(waiting)
+            return await waiting
         except Busy as busy:
             raise TrailUnavailable("the store is held by another process for too long") from busy
 
@@ -133,19 +133,27 @@ class Database:
             self._upkeep.submit(self._checkpoint_wal)
 
     def _checkpoint_wal(self) -> None:
+        size = self._copy_wal("PASSIVE")
+        if size >= WAL_BYTES:
+            # What came meanwhile is little. Copied by the writer's thread, where no move is under way, it leaves
+            # nothing, and the WAL is written from its start again: a commit that grows no file is sooner on disk.
+            self._writer.submit(self._copy_wal, "PASSIVE" if size < WAL_BYTES_AT_MOST else "TRUNCATE")
+
+    def _copy_wal(self, how: Literal["PASSIVE", "TRUNCATE"]) -> int:
+        """Copy a WAL that has grown long into the database; gives its length, or 0 where that is not known."""
         try:
             size = os.path.getsize(f"{self.path}-wal")
             if size >= WAL_BYTES:
-                self._wal.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            if size >= WAL_BYTES_AT_MOST:
-                self._wal.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                self._wal.execute(f"PRAGMA wal_checkpoint({how})").fetchall()
         except (OSError, sqlite3.Error) as error:
             _log.warning("the WAL of the store could not be checkpointed: %s", error)
+            return 0
+        return size
 
     def close_now(self) -> None:
         """Close from a place that may block."""
         self._closed = True
-        for thread in (self._writer, self._upkeep):
+        for thread in (self._upkeep, self._writer):
             thread.shutdown(wait=True)
         for lane in (self.loop_lane, self.writer_lane, self.upkeep_lane):
             lane.close()

@@ -45,12 +45,7 @@ class Transaction:
             return
         self.head = Head(writer=writer, seq=first + len(rows) - 1, hash=last)
         (place,) = self.run("last_event").fetchone()
-        self._connection.executemany(
-            self._named["insert_event"], [(n, *row[:-1]) for n, row in enumerate(rows, place + 1)]
-        )
-        self._connection.executemany(
-            self._named["insert_body"], [(n, row[-1]) for n, row in enumerate(rows, place + 1)]
-        )
+        self._connection.executemany(self._named["insert_event"], [(n, *row) for n, row in enumerate(rows, place + 1)])
 
 
 class Lane:

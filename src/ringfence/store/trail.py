@@ -130,7 +130,7 @@ class KeptTrail:
         )
         (strays,) = reading.run("stray_bodies").fetchone()
         if strays:
-            problems.append(f"{strays} bodies belong to no event: events were removed or moved")
+            problems.append(f"{strays} bodies or places have no event: events were removed or moved")
         problems.extend(accepted.problems(reading.run("pins")))
         if self._anchor is not None and anchored is None and checkpoints:
             problems.append(f"the anchor `{self._anchor.path}` is missing")

@@ -22,7 +22,8 @@ _NOT_COPIED = {"schema_versions", "ledger_version", "audit_offset", "sqlite_sequ
 
 def sqlite_rows(path: Path) -> Rows:
     with sqlite3.connect(path) as one:
-        tables = [name for (name,) in one.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        kept = "SELECT name FROM sqlite_master WHERE type = 'table' OR name = 'audit_bodies'"
+        tables = [name for (name,) in one.execute(kept)]
         return {name: _sqlite_table(one, name) for name in tables if name not in _NOT_COPIED}
 
 
@@ -36,8 +37,9 @@ def old_sqlite(path: Path, *, version: int, rows: Rows) -> None:
         triggers = one.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
             one.execute(f"DROP TRIGGER {name}")
+        views = {name for (name,) in one.execute("SELECT name FROM sqlite_master WHERE type = 'view'")}
         for table, (columns, values) in rows.items():
-            known = _sqlite_table(one, table)[0]
+            known = () if table in views else _sqlite_table(one, table)[0]
             if known:
                 _insert_sqlite(one, table, columns, values, known)
         for _, script in triggers:

@@ -231,6 +231,26 @@ async def test_the_write_ahead_log_stays_bounded(place: Place, monkeypatch: pyte
     await store.close()
 
 
+@pytest.mark.req("DB-1")
+async def test_the_write_ahead_log_is_written_from_its_start_again_though_writers_never_rest(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "WAL_BYTES", 64 * 1024)
+    monkeypatch.setattr(database, "WAL_LOOK_EVERY", 32)
+    store = place.open()
+
+    async def write() -> None:
+        for _ in range(32):
+            await store.database.write(lambda transaction: transaction.record([noted("x" * 1000)]), durability="full")
+
+    await write()
+    first = wal_size(place)
+    for _ in range(40):
+        await write()
+    assert wal_size(place) < 20 * first
+    await store.close()
+
+
 @pytest.mark.req("DB-1", "APR-1")
 async def test_what_was_kept_is_there_when_the_store_is_opened_again(place: Place) -> None:
     store = place.open()

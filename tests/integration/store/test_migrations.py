@@ -39,7 +39,7 @@ from ringfence.testing.store_samples import (
 )
 from tests.cluster import Cluster
 from tests.integration.store.old_schemas import old_postgres, old_sqlite, postgres_rows, sqlite_rows
-from tests.integration.store.raw import KEY, Place
+from tests.integration.store.raw import KEY, Place, refused
 
 pytestmark = pytest.mark.req("DB-1")
 CAP = SpendCap(tools="*", most=Decimal(10), per="day", amount=("x",))
@@ -115,6 +115,24 @@ async def test_a_file_of_every_version_is_brought_forward_with_its_rows(tmp_path
     await assert_goes_on(store)
     await store.close()
     print(f"sqlite from {version}: {sum(len(values) for _, values in rows.values())} rows in {len(rows)} tables")
+
+
+async def test_a_body_that_had_lost_its_event_still_shows_once_they_are_one_row(tmp_path: Path) -> None:
+    for name in ("today", "old"):
+        (tmp_path / name).mkdir()
+    today, old = Place(folder=tmp_path / "today"), Place(folder=tmp_path / "old")
+    store = today.open()
+    await fill(store)
+    await store.close()
+    old_sqlite(old.path, version=7, rows=sqlite_rows(today.path))
+    with old.raw() as raw:
+        raw.execute("INSERT INTO audit_bodies VALUES (9999, '{}')")
+    store = old.open(anchor=None)
+    assert (await store.verify()).problems == ("1 bodies or places have no event: events were removed or moved",)
+    with old.raw() as raw:
+        for statement in ("DELETE FROM audit_strays", "UPDATE audit_strays SET body = ''"):
+            assert "only appended to" in refused(raw, statement)
+    await store.close()
 
 
 @pytest.mark.parametrize("version", range(1, len(migrations("postgres")) + 1))

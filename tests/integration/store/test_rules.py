@@ -31,7 +31,7 @@ MOBILE = {
     "status", "approval_status", "approval_reason", "code", "outcome", "cost_estimate", "started_at", "completed_at",
     "resolved_at",
 }  # fmt: skip
-FOREVER = ("tools", "sessions", "votes", "warrants", "audit_events", "audit_bodies", "audit_checkpoints")
+FOREVER = ("tools", "sessions", "votes", "warrants", "audit_events", "audit_checkpoints")
 
 
 async def bring_to(store: SqliteStore, status: Any) -> None:

@@ -3,44 +3,41 @@ SELECT coalesce(max(id), 0) FROM audit_events
 
 -- name: insert_event
 INSERT INTO audit_events (
-    id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash
+    id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash, body
 )
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-
--- name: insert_body
-INSERT INTO audit_bodies (event, body) VALUES (?1, ?2)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
 
 -- name: links_after
 SELECT
     id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash, body
-FROM audit_events LEFT JOIN audit_bodies ON event = id
+FROM audit_events
 WHERE id > ?1 ORDER BY id LIMIT ?2
 
 -- name: links_by_writer
 SELECT
     id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash, body
-FROM audit_events LEFT JOIN audit_bodies ON event = id
+FROM audit_events
 ORDER BY writer, seq
 
 -- name: links_through
 SELECT
     id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash, body
-FROM audit_events LEFT JOIN audit_bodies ON event = id
+FROM audit_events
 WHERE id <= ?1 ORDER BY writer, seq
 
 -- name: removable_bodies
-SELECT count(*) FROM audit_bodies JOIN audit_events ON id = event WHERE invocation_id IS NOT NULL AND at < ?1
+SELECT count(*) FROM audit_events WHERE body IS NOT NULL AND invocation_id IS NOT NULL AND at < ?1
 
 -- name: insert_retention
 INSERT INTO audit_retentions (number, before, by, at)
 SELECT coalesce(max(number), 0) + 1, ?1, ?2, ?3 FROM audit_retentions
 
 -- name: remove_bodies
-DELETE FROM audit_bodies
-WHERE event IN (SELECT id FROM audit_events WHERE invocation_id IS NOT NULL AND at < ?1)
+UPDATE audit_events SET body = NULL WHERE body IS NOT NULL AND invocation_id IS NOT NULL AND at < ?1
 
 -- name: stray_bodies
-SELECT count(*) FROM audit_bodies WHERE event NOT IN (SELECT id FROM audit_events)
+-- Events stand at every place from the first to the last, so a place without one is where an event was.
+SELECT (SELECT count(*) FROM audit_strays) + coalesce(max(id), 0) - count(*) FROM audit_events
 
 -- name: heads_after
 SELECT writer, max(seq), hash FROM audit_events WHERE id > ?1 AND id <= ?2 GROUP BY writer ORDER BY writer
