@@ -144,9 +144,9 @@ def configuration(folder: Path) -> dict[str, Any]:
     agents = ["bench", *(f"cold-{number}" for number in range(COLD_AGENTS))]
     return {
         "version": 1,
-        "tools": {"modules": ["jail_tools"], "path": [str(Path(__file__).parent)]},
+        "tools": {"modules": ["jail_tools", "network_tools"], "path": [str(Path(__file__).parent)]},
         "people": {"bench": {"roles": ["operator"]}},
-        "agents": {name: {"allowed_tools": ["*"]} for name in agents},
+        "agents": {name: {"allowed_tools": ["*"], "network": {"allow": ["api.example.com"]}} for name in agents},
         "sandbox": {"kind": "local"},
         "store": {"url": f"sqlite:///{folder}/ringfence.db"},
         "audit": {"anchor": f"{folder}/anchor.log", "signing_key": f"{folder}/audit.key"},
@@ -171,6 +171,7 @@ def main() -> None:
                 "warm": Calls(world, tool=read, at="reply", idle=IDLE_SECONDS),
                 "whole": Calls(world, tool=read, at="sandbox", idle=IDLE_SECONDS),
                 "dry": Calls(world, tool=read, at="sandbox", idle=0),
+                "dry, with a way out": Calls(world, tool="nothing_dialled", at="sandbox", idle=0),
                 "governed read": Calls(world, tool=read, at="caller", idle=IDLE_SECONDS),
                 "governed write": Calls(world, tool=write, at="caller", idle=IDLE_SECONDS, numbered=True),
                 "cold": Calls(world, tool=read, at="sandbox", idle=0, who="newcomers"),
