@@ -7,7 +7,6 @@ Never: is wider than the agent alone, and never opens a session on no channel fo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from ringfence.agents.accounts import Account, Accounts
 from ringfence.agents.bindings import Binding, Outbound
@@ -15,6 +14,7 @@ from ringfence.agents.profile import Agent, Permits
 from ringfence.agents.spending import SpendCap
 from ringfence.contract.capabilities import Secrets
 from ringfence.contract.patterns import GlobSet
+from ringfence.contract.remembering import remembered
 from ringfence.errors import CallRefused, Misuse
 
 
@@ -32,7 +32,7 @@ class Acting:
     def account_name(self) -> str | None:
         return self.account.name if self.account else None
 
-    @cached_property
+    @remembered
     def caps(self) -> tuple[tuple[str, SpendCap], ...]:
         """Every cap, with the binding that it is of; a binding's only add to its agent's, which are of none."""
         own = tuple(("", cap) for cap in self.agent.spend_caps)

@@ -19,11 +19,12 @@ class EventKind:
 
     meaning: str
     fields: frozenset[str]
+    order: tuple[str, ...]
     concerns: str = "tool"
 
 
 def _kind(meaning: str, *fields: str, concerns: str = "tool") -> EventKind:
-    return EventKind(meaning=meaning, fields=frozenset(fields), concerns=concerns)
+    return EventKind(meaning=meaning, fields=frozenset(fields), order=fields, concerns=concerns)
 
 
 KINDS: dict[str, EventKind] = {
@@ -83,7 +84,8 @@ def event(
 ) -> AuditEvent:
     """An event that fits its kind; one that does not is an error in the program, found by the first test that makes it."""
     shape = KINDS[kind]
-    if body.keys() != shape.fields:
+    # Most bodies are written in the order of the table, and told at a glance.
+    if tuple(body) != shape.order and body.keys() != shape.fields:
         raise Misuse(f"a `{kind}` event has {sorted(body)}, and must have {sorted(shape.fields)}")
     if shape.concerns == "tool" and tool is None:
         raise Misuse(f"a `{kind}` event must name its tool")

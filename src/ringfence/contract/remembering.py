@@ -9,7 +9,7 @@ felt where one of many objects is looked at, or a new one is made for every call
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
 Value_co = TypeVar("Value_co", covariant=True)
 
@@ -22,7 +22,15 @@ class remembered(Generic[Value_co]):
         self._name = work.__name__
         self.__doc__ = work.__doc__
 
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Value_co:
+    @overload
+    def __get__(self, instance: None, owner: type[Any]) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Value_co: ...
+
+    def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Self | Value_co:
+        if instance is None:
+            return self
         value = self._work(instance)
         object.__setattr__(instance, self._name, value)
         return value

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 from ringfence.contract.capabilities import KINDS, Capability, Files, Kind, Network, Processes, Secrets, Storage
 from ringfence.contract.fingerprint import digest, fingerprint
 from ringfence.contract.limits import Limits, Retry
+from ringfence.contract.remembering import remembered
 from ringfence.contract.requirements import Requirement, parse_requirement
 from ringfence.contract.safety import CLASS_FLOORS, Egress, Safety, derive_egress, is_consequential
 from ringfence.errors import DeclarationRefused
@@ -59,17 +59,17 @@ class Tool:
         for problem in filter(None, (_class_problem(self), _route_problem(self), _needs_problem(self))):
             raise DeclarationRefused(f"tool `{self.name}`: {problem}")
 
-    @cached_property
+    @remembered
     def fingerprint(self) -> str:
         """The name of this exact contract."""
         return fingerprint(self.document())
 
-    @cached_property
+    @remembered
     def description_hash(self) -> str:
         """The name of what a model reads about this tool; on record at registration and at every call."""
         return digest(self.description.encode())
 
-    @cached_property
+    @remembered
     def consequential(self) -> bool:
         return is_consequential(self.safety, self.egress)
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from ringfence.contract.call import Shape
+from ringfence.contract.remembering import remembered
 from ringfence.contract.safety import Egress, Safety
 from ringfence.contract.tool import Tool
 from ringfence.errors import DeclarationRefused
@@ -47,16 +48,16 @@ class RegisteredTool:
     quarantine: str | None
     shape: Shape = field(compare=False, repr=False)
 
-    @property
+    @remembered
     def key(self) -> Key:
         return (self.source, self.tool.name)
 
-    @property
+    @remembered
     def runs_as(self) -> Literal["python", "process"]:
         """What its source is: a module that declares functions, or a folder with a program in any language."""
         return "process" if self.source.startswith(FOLDER) else "python"
 
-    @property
+    @remembered
     def name(self) -> str:
         return self.tool.name
 
@@ -72,15 +73,15 @@ class RegisteredTool:
     def output_schema(self) -> dict[str, Any]:
         return self.tool.output_schema
 
-    @property
+    @remembered
     def safety(self) -> Safety:
         return self.tool.safety
 
-    @property
+    @remembered
     def egress(self) -> Egress:
         return self.tool.egress
 
-    @property
+    @remembered
     def fingerprint(self) -> str:
         return self.tool.fingerprint
 

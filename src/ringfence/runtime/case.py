@@ -197,9 +197,9 @@ class Case:
 
     def _safety(self) -> str | None:
         """The class of the tool; of one that is gone meanwhile, the class on the card that was shown."""
-        if self.tool is None and self.resumed and self.resumed.approval:
-            return str(self.resumed.approval.card["safety"])
-        return self.tool.safety.value if self.tool else None
+        if self.terms is not None:
+            return self.terms.subject.safety
+        return str(self.resumed.approval.card["safety"]) if self.resumed and self.resumed.approval else None
 
     def proposed(self, invocation: Invocation | None = None) -> AuditEvent:
         """The request as it came; whoever has the row already need not have it made again."""

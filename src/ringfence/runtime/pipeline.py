@@ -85,8 +85,9 @@ class Pipeline:
         require_no_secret(case, scrubber=self._parts.strongbox.scrubber)
 
     def _view(self, case: Case) -> None:
-        sight = self._parts.sight(case.agent.name, case.request.identity.binding)
-        case.acting = sight.view.acting
+        identity = case.request.identity
+        sight = self._parts.sight(identity.agent, identity.binding)
+        case.acting = sight.acting
         case.terms = sight.terms(case.request.tool)
         case.tool = case.terms.tool
 

@@ -12,10 +12,13 @@ from ringfence.registry.registry import Registry
 
 
 class Sight:
-    """One view for as long as its registry is in force."""
+    """One view for as long as its registry is in force; `acting` is who sees it."""
+
+    __slots__ = ("_ceiling", "_terms", "acting", "registry", "view")
 
     def __init__(self, view: ToolView, *, registry: Registry, ceiling: Limits) -> None:
         self.view = view
+        self.acting = view.acting
         self.registry = registry
         self._ceiling = ceiling
         self._terms: dict[str, Terms] = {}
@@ -25,6 +28,6 @@ class Sight:
         found = self._terms.get(tool)
         if found is None:
             view = self.view
-            found = Terms(tool=view.find(tool), acting=view.acting, binding=view.binding, ceiling=self._ceiling)
+            found = Terms(tool=view.find(tool), acting=self.acting, binding=view.binding, ceiling=self._ceiling)
             self._terms[tool] = found
         return found

@@ -44,3 +44,8 @@ def test_objects_are_equal_by_their_fields_alone() -> None:
     assert one.whole == 1
     assert one == other
     assert repr(one) == repr(other)
+
+
+def test_the_class_shows_what_it_is_for() -> None:
+    assert isinstance(Sum.whole, remembered)
+    assert Sum.whole.__doc__ == "All of them together."
