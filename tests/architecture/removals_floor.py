@@ -12,6 +12,7 @@ _VOTES = "tests/attack/test_votes.py::test_"
 _INIT = "tests/acceptance/cli/test_init.py::test_"
 _VIEW = "tests/acceptance/cli/test_status.py::test_"
 _FIRST = "store/sql/sqlite/migrations/0001_first.sql"
+_ONE_ROW = "store/sql/sqlite/migrations/0008_one_row_an_event.sql"
 
 ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
@@ -62,6 +63,20 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         '"full": "PRAGMA synchronous = FULL"',
         '"full": "PRAGMA synchronous = NORMAL"',
         (f"{_STORE}durability.py::test_each_lane_is_as_durable_as_its_name",),
+    ),
+    (
+        "AUD-2",
+        _ONE_ROW,
+        "        WHEN OLD.invocation_id IS NULL OR NOT EXISTS (SELECT 1 FROM audit_retentions WHERE OLD.at < before)\n",
+        "        WHEN 0\n",
+        (f"{_STORE}ledger.py::test_no_body_goes_without_an_operators_row_and_none_younger_than_it_says",),
+    ),
+    (
+        "AUD-2",
+        "store/sql/sqlite/queries/trail.sql",
+        " + coalesce(max(id), 0) - count(*) FROM audit_events",
+        "",
+        (f"{_STORE}tampering.py::test_an_event_that_left_its_place_shows_though_its_chain_is_whole",),
     ),
     (
         "DB-2",
