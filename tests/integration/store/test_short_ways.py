@@ -202,6 +202,25 @@ async def test_many_who_ask_at_once_share_a_few_connections(
     assert row[0] <= CONNECTIONS
 
 
+@pytest.mark.req("SCL-1", "AUD-3")
+async def test_connections_that_were_all_cut_off_are_made_anew(
+    store: PostgresStore, boss: psycopg.Connection[Any]
+) -> None:
+    theirs = "(usename, datname) = ('person', current_database())"
+    cut = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {theirs}"
+    for number in range(3):
+        asking = [store.ledger_version() for _ in range(CONNECTIONS)]
+        assert len(set(await asyncio.gather(*asking))) == 1
+        boss.execute(cut.encode())
+        one = call(f"again-{number}")
+        await store.start(one, warrant=allowed(one), durability="full", events=[noted("again")])
+        boss.execute(cut.encode())
+        await asyncio.sleep(0)
+        await store.finish(one.id, ending=ended(), durability="full", events=[noted("ended")])
+        assert await status_of(store, one.id) is Status.COMPLETED
+    assert (await store.verify()).ok
+
+
 async def test_a_call_that_is_larger_than_a_socket_holds_is_kept(store: PostgresStore) -> None:
     one = call("large", arguments='{"x":"' + "y" * 8_000_000 + '"}')
     await store.start(one, warrant=allowed(one), durability="full", events=[noted("large")])

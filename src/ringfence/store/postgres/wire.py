@@ -64,15 +64,27 @@ class Wire:
 
     async def ask(self, name: str, parameters: Sequence[str | None], *, events: Sequence[AuditEvent] = ()) -> Row:
         """The row that a statement answers with; where it has events and says yes, the chain goes on behind them."""
-        head, told = chained(events, head=self._head)
+        head, told = chained(events, head=self._head) if events else (self._head, None)
         self._send(name, parameters if told is None else [*parameters, told])
-        cancelled = await self._answered()
+        cancelled = None
+        while self._under_way:
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            except asyncio.CancelledError as error:
+                cancelled = error
         row = self._row()
         if told is not None and row[0] == YES:
             self._head = head
         if cancelled is not None:
             raise cancelled
         return row
+
+    def fail(self, error: psycopg.Error) -> None:
+        """Nothing is asked here any more."""
+        self._failure = error
+        self._unwatch()
+        self._wake()
 
     def close(self) -> None:
         self._unwatch()
@@ -87,17 +99,6 @@ class Wire:
         self._under_way = True
         if self._server.flush():
             self._loop.add_writer(self._socket, self._write)
-
-    async def _answered(self) -> asyncio.CancelledError | None:
-        """Wait for the answer, come what may; gives the cancellation that came meanwhile."""
-        cancelled = None
-        while self._under_way:
-            self._waiter = self._loop.create_future()
-            try:
-                await self._waiter
-            except asyncio.CancelledError as error:
-                cancelled = error
-        return cancelled
 
     def _row(self) -> Row:
         if self._failure is not None:
@@ -119,19 +120,14 @@ class Wire:
                     return
                 self._answer = result
         except psycopg.Error as error:
-            self._fail(error)
+            self.fail(error)
 
     def _write(self) -> None:
         try:
             if not self._server.flush():
                 self._loop.remove_writer(self._socket)
         except psycopg.Error as error:
-            self._fail(error)
-
-    def _fail(self, error: psycopg.Error) -> None:
-        self._failure = error
-        self._unwatch()
-        self._wake()
+            self.fail(error)
 
     def _wake(self) -> None:
         self._under_way = False

@@ -48,10 +48,12 @@ class Wires:
             try:
                 return await wire.ask(name, parameters, events=events)
             except psycopg.Error as error:
+                if lost(error):
+                    # Whatever broke this connection most likely broke those that stood idle as well.
+                    wire.fail(error)
+                    self.drop()
                 if not (again and lost(error)):
                     raise translated(error) from error
-                # Whatever broke one connection most likely broke those that stood idle as well.
-                self.drop()
             finally:
                 self._give_back(wire)
         raise TrailUnavailable("the store cannot be used")
