@@ -31,14 +31,7 @@ from tests.cluster import Cluster, binaries, running_cluster
 WORKERS = 8
 _COUNTED_CALLS = 50
 _DATABASE = "furnished"
-_SERVER = (
-    "listen_addresses=",
-    "max_connections=200",
-    "log_min_messages=fatal",
-    "shared_preload_libraries=pg_stat_statements",
-    # Only while the statements of a call are counted, never while it is timed.
-    "pg_stat_statements.track=none",
-)
+_SERVER = ("listen_addresses=", "max_connections=200", "log_min_messages=fatal")
 _LOOK = "SELECT abalance FROM pgbench_accounts WHERE aid = :id;"
 _CHANGES = {
     "INSERT": "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (1, 1, :id, 1, CURRENT_TIMESTAMP);",
@@ -89,21 +82,19 @@ def _written_down(folder: Path, changes: Sequence[str]) -> Path:
 
 
 def _written_by_a_call(cluster: Cluster) -> Counter[str]:
-    """How many statements put rows in and change them for one call, as the server counts them."""
-    with psycopg.connect(cluster.url("postgres"), autocommit=True) as server:
-        server.execute("CREATE EXTENSION pg_stat_statements")
-        server.execute(f"ALTER DATABASE {_DATABASE} SET pg_stat_statements.track = 'all'")
-        asyncio.run(_calls(cluster, count=_COUNTED_CALLS))
-        server.execute(f"ALTER DATABASE {_DATABASE} RESET pg_stat_statements.track")
-        rows = server.execute(
-            "SELECT split_part(query, ' ', 1), calls FROM pg_stat_statements JOIN pg_database ON oid = dbid"
-            " WHERE datname = %s", (_DATABASE,)
-        ).fetchall()  # fmt: skip
-    counted = Counter[str]()
-    for word, calls in rows:
-        if word in _CHANGES:
-            counted[word] += round(calls / _COUNTED_CALLS)
-    return counted
+    """How many rows one call puts in and changes, as the server counts them, whichever statements did it."""
+    before = _rows_written(cluster)
+    asyncio.run(_calls(cluster, count=_COUNTED_CALLS))
+    written = _rows_written(cluster) - before
+    return Counter({word: round(rows / _COUNTED_CALLS) for word, rows in written.items()})
+
+
+def _rows_written(cluster: Cluster) -> Counter[str]:
+    with psycopg.connect(cluster.url(_DATABASE), autocommit=True) as server:
+        (added, changed), *_ = server.execute(
+            "SELECT sum(n_tup_ins)::bigint, sum(n_tup_upd)::bigint FROM pg_stat_user_tables"
+        ).fetchall()
+    return Counter(INSERT=added, UPDATE=changed)
 
 
 async def _calls(cluster: Cluster, *, count: int) -> None:

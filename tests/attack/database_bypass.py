@@ -27,6 +27,19 @@ class Bypass:
 
 _CALL = "id, session, agent, proposers, tool, fingerprint, arguments, arguments_digest, idempotency_key, status, proposed_at"
 _NEW = "'n', 's', 'ana', '[]', 'send', (SELECT fingerprint FROM tools WHERE name = 'send'), '{}', 'd', 'k'"
+_EVENT = '"2030", "x", null, null, null, null, "d"'
+_TOLD = f'[["w", 1, {_EVENT}, "{"0" * 64}", "h", "{{}}"]]'
+
+
+def _start(*, tool: str = "look", agent: str = "ana", key: str = "k", digest: str = "d", told: str = _TOLD) -> str:
+    """A start the short way, which a server does with its owner's rights."""
+    contract = f"(SELECT fingerprint FROM tools WHERE name = '{tool}')"
+    return (
+        f"SELECT start_new_call('on', 0, 'n', 's', '{agent}', NULL, NULL, '[]', '{tool}', {contract}, NULL, '{{}}',"
+        f" '{digest}', '{key}', '2030', 'w', '2030', '2031', 'w', '{told}')"
+    )
+
+
 _SQLITE: tuple[Dialect, ...] = ("sqlite",)
 _POSTGRES: tuple[Dialect, ...] = ("postgres",)
 
@@ -54,12 +67,21 @@ BYPASSES: tuple[Bypass, ...] = (
     Bypass(aim="one warrant, used twice", statement="INSERT INTO warrants (invocation_id, basis, digest, consumed_at, key_until) VALUES ('r', 'allowed', 'd', '2030', '2031')"),
     Bypass(aim="a used warrant taken back", statement="DELETE FROM warrants WHERE invocation_id = 'r'"),
     Bypass(aim="a warrant moved to another call", statement="UPDATE warrants SET invocation_id = 'q' WHERE invocation_id = 'r'"),
+    Bypass(aim="the short way without votes", statement=_start(tool="send"), on=_POSTGRES),
+    Bypass(aim="the short way of nobody's contract", statement=_start(tool="other").replace("(SELECT fingerprint FROM tools WHERE name = 'other')", "'f'"), on=_POSTGRES),
+    Bypass(aim="the short way while frozen", statement=_start(agent="nobody"), on=_POSTGRES),
+    Bypass(aim="the short way with the key of another", statement=_start(key="key-d", digest="sha256:args"), on=_POSTGRES),
+    Bypass(aim="the short way with the key of other arguments", statement=_start(key="key-d"), on=_POSTGRES),
+    Bypass(aim="the short way with a trail of its own making", statement=_start(told=f'[["w", 2, {_EVENT}, "nothing", "h", "{{}}"]]'), on=_POSTGRES),
+    Bypass(aim="a key reserved by hand", statement="SELECT reserve_key('ana', 'look', 'k', 'd', 'r', '2030', '2031')", on=_POSTGRES),
     # illegal moves, and history
     Bypass(aim="an end without a start", statement="UPDATE invocations SET status = 'completed' WHERE id = 'q'"),
     Bypass(aim="approval by hand", statement="UPDATE invocations SET status = 'queued' WHERE id = 'p'"),
     Bypass(aim="a done call, run again", statement="UPDATE invocations SET status = 'queued' WHERE id = 'd'"),
     Bypass(aim="a done call, failed after all", statement="UPDATE invocations SET status = 'failed' WHERE id = 'd'"),
     Bypass(aim="another outcome of a done call", statement="UPDATE invocations SET outcome = '{}' WHERE id = 'd'"),
+    Bypass(aim="a done call, ended again the short way", statement=f"SELECT end_call('on', 'd', 'failed', NULL, NULL, NULL, '2030', '{_TOLD}')", on=_POSTGRES),
+    Bypass(aim="an end without a start, the short way", statement=f"SELECT end_call('on', 'q', 'completed', NULL, NULL, NULL, '2030', '{_TOLD}')", on=_POSTGRES),
     Bypass(aim="other arguments after the vote", statement="UPDATE invocations SET arguments = '{\"x\":2}' WHERE id = 'q'"),
     Bypass(aim="another agent's call", statement="UPDATE invocations SET agent = 'ben' WHERE id = 'q'"),
     Bypass(aim="a call that nobody proposed", statement="UPDATE invocations SET proposers = '[]' WHERE id = 'p'"),
@@ -122,6 +144,11 @@ BYPASSES: tuple[Bypass, ...] = (
     Bypass(aim="a checkpoint removed", statement="DELETE FROM audit_checkpoints"),
     Bypass(aim="an event that hangs in the air", statement="INSERT INTO audit_events (id, writer, seq, at, kind, body_digest, previous, hash) VALUES (999999999, 'w', 7, '2030', 'x', 'd', 'nothing', 'h')"),
     Bypass(aim="a chain that begins with a past", statement="INSERT INTO audit_events (id, writer, seq, at, kind, body_digest, previous, hash) VALUES (999999999, 'w', 1, '2030', 'x', 'd', 'nothing', 'h')"),
+    Bypass(aim="events that hang in the air", statement=f"SELECT keep_events('[[\"w\", 7, {_EVENT}, \"nothing\", \"h\", \"{{}}\"]]')", on=_POSTGRES),
+    Bypass(aim="events before the first", statement=f"SELECT keep_events('[[\"w\", 0, {_EVENT}, \"{'0' * 64}\", \"h\", \"{{}}\"]]')", on=_POSTGRES),
+    Bypass(aim="an event that skips the one before it", statement=f"SELECT keep_events('[[\"w\", 1, {_EVENT}, \"{'0' * 64}\", \"h\", \"{{}}\"], [\"w\", 3, {_EVENT}, \"h\", \"h3\", \"{{}}\"]]')", on=_POSTGRES),
+    Bypass(aim="an event that goes on with another's chain", statement=f"SELECT keep_events('[[\"w\", 1, {_EVENT}, \"{'0' * 64}\", \"h\", \"{{}}\"], [\"v\", 2, {_EVENT}, \"h\", \"h2\", \"{{}}\"]]')", on=_POSTGRES),
+    Bypass(aim="events appended by hand", statement=f"SELECT append_events('[[\"w\", 1, {_EVENT}, \"nothing\", \"h\", \"{{}}\"]]', true)", on=_POSTGRES),
     Bypass(aim="an event put in the place of another", statement="INSERT OR REPLACE INTO audit_events (id, writer, seq, at, kind, body_digest, previous, hash) SELECT id, writer, seq, at, 'x', body_digest, previous, hash FROM audit_events LIMIT 1", on=_SQLITE),
     Bypass(aim="the trail emptied", statement="TRUNCATE audit_events", on=_POSTGRES),
     Bypass(aim="the calls emptied", statement="TRUNCATE invocations CASCADE", on=_POSTGRES),

@@ -15,6 +15,7 @@ import psycopg
 
 from ringfence.errors import RingfenceError
 from ringfence.store.postgres.login import Login
+from ringfence.store.queries import queries
 
 RING_SECONDS = 0.02
 _LOOK_SECONDS = 0.5
@@ -63,6 +64,7 @@ class Bell:
         while not self._closed.is_set():
             try:
                 with self._login.connect() as connection:
+                    connection.execute(queries("postgres")["hold_listening"].encode())
                     connection.execute("LISTEN ringfence_events")
                     self._hear(connection, loop)
             except (psycopg.Error, RingfenceError):

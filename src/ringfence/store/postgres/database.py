@@ -22,6 +22,8 @@ from ringfence.store.postgres.bell import Bell
 from ringfence.store.postgres.faults import translated
 from ringfence.store.postgres.lane import Connection, PostgresLane, PostgresTransaction
 from ringfence.store.postgres.login import Login
+from ringfence.store.postgres.wire import YES
+from ringfence.store.postgres.wires import Wires
 from ringfence.store.queries import queries
 from ringfence.store.settled import settled
 
@@ -74,7 +76,9 @@ class PostgresDatabase:
         self._upkeep = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-upkeep")
         self._own = threading.local()
         self._lanes: list[PostgresLane] = []
+        self._wires: dict[asyncio.AbstractEventLoop, Wires] = {}
         self._bell = Bell(login, ring=self._ring)
+        self._closed = False
 
     async def write(
         self, work: Callable[[PostgresTransaction], T], *, durability: Durability, role: Role = "application"
@@ -84,11 +88,17 @@ class PostgresDatabase:
         self._bell.ring_soon()
         return result
 
-    async def move(self, name: str, *parameters: Any, events: Sequence[AuditEvent]) -> bool:
+    async def move(self, name: str, *parameters: str | None, events: Sequence[AuditEvent]) -> bool:
         """Ask one function that makes a move with its events, in one journey; gives what it says."""
-        moved = await self._on(self._calls, lambda: self._lane.move(name, parameters, events=events))
-        self._bell.ring_soon()
-        return moved
+        made, heard = await self._of_this_loop().ask(name, parameters, events=events)
+        if heard == YES:
+            self._bell.ring_soon()
+        return made == YES
+
+    async def ask(self, name: str, *parameters: str | None) -> bytes | None:
+        """The one value that a short statement answers with, as text."""
+        (value,) = await self._of_this_loop().ask(name, parameters)
+        return value
 
     async def read(self, work: Callable[[PostgresTransaction], T]) -> T:
         """Do small work that changes nothing."""
@@ -116,10 +126,16 @@ class PostgresDatabase:
         await self._bell.heard(at_most=at_most)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self.close_now)
+        self._closed = True
+        wires = self._wires.pop(asyncio.get_running_loop(), None)
+        if wires is not None:
+            await wires.close()
+        await asyncio.to_thread(self._close_rest)
 
-    def close_now(self) -> None:
-        """Close from a place that may block."""
+    def _close_rest(self) -> None:
+        """Close what may block."""
+        for wires in self._wires.values():
+            wires.drop()
         self._bell.close()
         for thread in (self._calls, self._upkeep):
             thread.shutdown(wait=True)
@@ -131,6 +147,18 @@ class PostgresDatabase:
 
     def _notify(self) -> None:
         self._lane.notify()
+
+    def _of_this_loop(self) -> Wires:
+        """The connections of the loop that runs; those of loops that ended are let go."""
+        loop = asyncio.get_running_loop()
+        wires = self._wires.get(loop)
+        if wires is None:
+            if self._closed:
+                raise TrailUnavailable("the store is closed")
+            for gone in [each for each in self._wires if each.is_closed()]:
+                self._wires.pop(gone).drop()
+            wires = self._wires[loop] = Wires(self.login, threads=self._calls, at_most=CONNECTIONS)
+        return wires
 
     @property
     def _lane(self) -> PostgresLane:

@@ -46,9 +46,10 @@ class PostgresJournal(KeptJournal):
         now = self._now()
         if plain and events and warrant.invocation_id == invocation.id:
             until = None if key_for is None else stamp(now + key_for)
-            row = list(invocation_row(invocation))
-            facts = (_COMMITS[durability], row, warrant.digest, stamp(now), until, self._worker, now.timestamp())
-            if await self._server.move("start_new_call", *facts, events=events):
+            facts = (*invocation_row(invocation), warrant.digest, stamp(now), until, self._worker)
+            if await self._server.move(
+                "start_new_call", _COMMITS[durability], repr(now.timestamp()), *facts, events=events
+            ):
                 return
         await super().start(
             invocation,

@@ -7,7 +7,7 @@ Never: advances the chain before the commit, and never goes on with a chain whos
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
@@ -95,27 +95,6 @@ class PostgresLane:
                 return work(PostgresTransaction(self._begun("SELECT 1"), head=self._head))
         except psycopg.Error as error:
             raise self._failed(error) from error
-
-    def move(self, name: str, parameters: tuple[Any, ...], *, events: Sequence[AuditEvent]) -> bool:
-        """One statement that is a transaction of its own; the chain goes on only where it says that it moved.
-
-        It is said once more where the connection was lost: made twice, a move is refused, and nobody runs by it.
-        """
-        statement = queries("postgres")[name].encode()
-        for again in (True, False):
-            try:
-                connection = self._begun("SELECT 1") if self._connection is None else self._connection
-                head, told = chained(events, head=self._head)
-                row = connection.execute(statement, (*parameters, told)).fetchone()
-            except psycopg.Error as error:
-                failed = self._failed(error)
-                if not (again and lost(error)):
-                    raise failed from error
-            else:
-                moved = row is not None and bool(row[0])
-                self._head = head if moved else self._head
-                return moved
-        raise TrailUnavailable("the store cannot be used")
 
     def notify(self) -> None:
         """Wake whoever follows the trail; nobody depends on it."""

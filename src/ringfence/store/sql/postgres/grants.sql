@@ -8,6 +8,8 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ringfence FROM PUBLIC, ringfence_applicati
 GRANT USAGE ON SCHEMA ringfence TO ringfence_application, ringfence_approver, ringfence_operator;
 GRANT SELECT ON ALL TABLES IN SCHEMA ringfence TO ringfence_application, ringfence_approver, ringfence_operator;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ringfence TO ringfence_application, ringfence_approver, ringfence_operator;
+-- These have the owner's rights, for moves that are the application's alone.
+REVOKE EXECUTE ON FUNCTION start_new_call, end_call FROM ringfence_approver, ringfence_operator;
 
 -- Whatever a role does, it says so in the trail.
 GRANT INSERT ON audit_events, audit_bodies TO ringfence_application, ringfence_approver, ringfence_operator;
