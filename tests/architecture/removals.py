@@ -177,8 +177,8 @@ _SPINE_GUARDS: tuple[Removal, ...] = (
     _removal(
         "POL-1",
         "policy/decision.py",
-        "return max((reason.asks",
-        "return min((reason.asks",
+        "return max([reason.asks",
+        "return min([reason.asks",
         "test_decide.py::test_every_reason_is_listed_and_the_strictest_decides",
     ),
     _removal(
@@ -289,8 +289,8 @@ _SPINE_GUARDS: tuple[Removal, ...] = (
     _removal(
         "IDM-1",
         "execution/idempotency.py",
-        '{"agent": agent, "tool": tool, "key": key}',
-        '{"key": key}',
+        "canonical_words(agent=agent, key=key, tool=tool)",
+        "canonical_words(key=key)",
         "test_execute.py::test_a_key_given_by_the_caller_lives_in_the_namespace_of_agent_and_tool",
     ),
     _removal(
