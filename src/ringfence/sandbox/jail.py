@@ -233,10 +233,14 @@ class Jail:
             pid = ready_pid(self._control)
         except NotReady as failure:
             raise CallRefused(f"the jail could not be confined: {failure}", code="posture_insufficient") from None
-        seen = posture.sight(pid)
+        try:
+            seen = posture.sight(pid)
+            held = group is None or group.holds(pid)
+        except (FileNotFoundError, ProcessLookupError):
+            raise _ended_early() from None
         warden = _settled(self._warden).pid
         self._walls.check_zygote(seen, baseline=self._setting.baseline, warden=warden)
-        if group is not None and not group.holds(pid):
+        if not held:
             raise CallRefused("a zygote is outside its control group", code="posture_insufficient")
         self._zygote = seen
         return seen
@@ -340,7 +344,11 @@ def _held(warden: int) -> Held:
     try:
         return Held(warden)
     except ProcessLookupError:
-        raise CallFailed("the jail is gone: it ended while it was built", code="protocol_error") from None
+        raise _ended_early() from None
+
+
+def _ended_early() -> CallFailed:
+    return CallFailed("the jail is gone: it ended while it was built", code="protocol_error")
 
 
 Known = TypeVar("Known")
