@@ -14,6 +14,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 
 from ringfence.kernel import cgroups
 
@@ -25,9 +26,10 @@ _numbers = itertools.count()
 _NAME = re.compile(r"ringfence-(?P<pid>\d+)-(?P<born>\d+)-\d+")
 
 
-def _own_prefix() -> str:
+@cache
+def _prefix_of(host: int) -> str:
     """Names the host by its pid and by when it was born, since a pid is used again."""
-    return f"ringfence-{os.getpid()}-{born(os.getpid())}-"
+    return f"ringfence-{host}-{born(host)}-"
 
 
 def born(pid: int) -> str | None:
@@ -103,7 +105,7 @@ class Groups:
             memory_bytes=self.memory_bytes if "memory" in folders else None,
             processes=self.processes if "pids" in folders else None,
         )
-        name = f"{_own_prefix()}{next(_numbers)}"
+        name = f"{_prefix_of(os.getpid())}{next(_numbers)}"
         lent = Lent(cgroups.create(self.hierarchy, name=name, limits=limits), name=name)
         self._all.append(lent)
         return lent

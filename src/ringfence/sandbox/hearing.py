@@ -45,6 +45,7 @@ class Ears:
     def close(self) -> None:
         self._loop.remove_reader(self._kernel.fileno())
         self._kernel.close()
+        self._called.clear()
 
     def _hear(self) -> None:
         called = self._called

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ringfence.contract.values import NotPlain, parse_json
+from ringfence.contract.values import parse_json
 from ringfence.errors import CallFailed, CallRefused, Misuse, RingfenceError
 from ringfence.execution.edge import Passage, Trust
 from ringfence.execution.storage import Desk
@@ -28,6 +28,7 @@ from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.frames import job_frames
 from ringfence.sandbox.groups import Groups, Lent, open_doors
 from ringfence.sandbox.hearing import Ears
+from ringfence.sandbox.imported import MOST_FINGERPRINTS, feed, read_fingerprints
 from ringfence.sandbox.outlet import Outlet, Outward
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.processes import Held, settle
@@ -41,7 +42,6 @@ from ringfence.sandbox.watch import private_bytes, watch_memory, watch_threads
 _BUILD_SECONDS = 30.0
 _MOST_CALLS = 10_000
 _MOST_REPORT = 4_096
-_MOST_FINGERPRINTS = 1 << 20
 _MEASURE_BYTES = 65_536
 
 
@@ -233,10 +233,14 @@ class Jail:
             pid = ready_pid(self._control)
         except NotReady as failure:
             raise CallRefused(f"the jail could not be confined: {failure}", code="posture_insufficient") from None
-        seen = posture.sight(pid)
+        try:
+            seen = posture.sight(pid)
+            held = group is None or group.holds(pid)
+        except (FileNotFoundError, ProcessLookupError):
+            raise _ended_early() from None
         warden = _settled(self._warden).pid
         self._walls.check_zygote(seen, baseline=self._setting.baseline, warden=warden)
-        if group is not None and not group.holds(pid):
+        if not held:
             raise CallRefused("a zygote is outside its control group", code="posture_insufficient")
         self._zygote = seen
         return seen
@@ -260,14 +264,14 @@ class Jail:
         self._control.send(IMPORT)
         # Behind that order, so that the first call's process is born as soon as the tool is imported.
         self._spares.refill()
-        reader = wire.FrameReader(most=_MOST_FINGERPRINTS)
+        reader = wire.FrameReader(most=MOST_FINGERPRINTS)
         while (frame := reader.frame()) is None:
             await _readable(self._control)
             piece = self._control.recv(_MEASURE_BYTES)
             if not piece:
                 raise CallFailed("the jail ended while it imported the tool", code="protocol_error")
-            _feed(reader, piece)
-        told = _fingerprints(*frame)
+            feed(reader, piece)
+        told = read_fingerprints(*frame)
         layout = self._order.layout
         if layout.imports == "once" or layout.entry is not None:
             return told
@@ -279,7 +283,7 @@ class Jail:
         if said.fault is not None or said.frame is None:
             code, message = said.fault or ("protocol_error", "the jail ended while it imported the tool")
             raise CallFailed(message, code=code)
-        return _fingerprints(*said.frame)
+        return read_fingerprints(*said.frame)
 
     def _check(self, pid: int) -> Sighting:
         seen, warden = posture.sight(pid), _settled(self._warden)
@@ -340,7 +344,11 @@ def _held(warden: int) -> Held:
     try:
         return Held(warden)
     except ProcessLookupError:
-        raise CallFailed("the jail is gone: it ended while it was built", code="protocol_error") from None
+        raise _ended_early() from None
+
+
+def _ended_early() -> CallFailed:
+    return CallFailed("the jail is gone: it ended while it was built", code="protocol_error")
 
 
 Known = TypeVar("Known")
@@ -369,25 +377,3 @@ async def _readable(ours: socket.socket) -> None:
         await arrived
     finally:
         loop.remove_reader(ours)
-
-
-def _feed(reader: wire.FrameReader, piece: bytes) -> None:
-    try:
-        reader.feed(piece)
-    except wire.Malformed as problem:
-        raise CallFailed(f"the import gave no well-formed answer: {problem}", code="protocol_error") from None
-
-
-def _fingerprints(kind: wire.Kind, body: bytes) -> Mapping[str, str]:
-    try:
-        document = parse_json(body, size=_MOST_FINGERPRINTS)
-    except NotPlain as problem:
-        raise CallFailed(f"the import gave no well-formed answer: {problem}", code="protocol_error") from None
-    told: dict[str, Any] = {"": None}
-    if isinstance(document, dict):
-        told = document  # pyright: ignore[reportUnknownVariableType]
-    if kind not in (wire.Kind.FAULT, wire.Kind.IMPORTED) or not all(isinstance(text, str) for text in told.values()):
-        raise CallFailed("the import gave no well-formed answer", code="protocol_error")
-    if kind is wire.Kind.FAULT:
-        raise CallFailed(f"the tool's module cannot be imported: {told.get('message')}", code="tool_error")
-    return told

@@ -238,7 +238,8 @@ class Pool:
     async def _build(self, key: Key, *, blueprint: Blueprint, outlet: Outlet | None) -> Jail:
         snapshot = self._snapshots.find(key.source)
         setting = await self.warm()
-        await self._make_room()
+        # Every jail that stands is looked at; the fork server works on the new one meanwhile.
+        asyncio.get_running_loop().call_soon(self._make_room)
         uid, gid = blueprint.layout.ids or self._identities.lend()
         source = self._source(snapshot, posture=blueprint.posture)
         trust = outlet.trust() if outlet is not None else None
@@ -268,7 +269,7 @@ class Pool:
             # Whoever waited has seen it; asking here keeps it from being reported as lost when nobody waits any more.
             building.exception()
 
-    async def _make_room(self) -> None:
+    def _make_room(self) -> None:
         """Let idle jails go, the longest unused first, until the others fit."""
         while len(self._jails) >= self._bounds.jails or self._held_bytes() > self._bounds.memory_bytes:
             idle = [(jail.last_used, key) for key, jail in self._jails.items() if not jail.busy]

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,8 +17,11 @@ import pytest
 
 from ringfence.contract.limits import Limits
 from ringfence.kernel import cgroups
+from ringfence.sandbox import jail as jails
+from ringfence.sandbox.groups import Lent
 from ringfence.sandbox.jail import Jail
 from ringfence.sandbox.pool import PoolBounds
+from ringfence.sandbox.spare import ready_pid
 from tests.integration.sandbox.driver import Yard
 
 pytestmark = pytest.mark.req("SBX-9")
@@ -259,5 +264,44 @@ async def test_a_zygote_that_is_killed_before_it_reads_is_a_failed_call(
     monkeypatch.undo()
     assert raw.fault is not None
     assert raw.fault.code == "protocol_error"
+    assert await yard.output("add", {"a": 1, "b": 2}) == 3
+    await yard.close()
+
+
+async def test_a_zygote_that_is_gone_before_it_was_seen_is_a_failed_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ready_and_gone(channel: socket.socket) -> int:
+        pid = ready_pid(channel)
+        os.kill(pid, signal.SIGKILL)
+        while os.path.exists(f"/proc/{pid}"):
+            os.sched_yield()
+        return pid
+
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    monkeypatch.setattr(jails, "ready_pid", ready_and_gone)
+    raw = await yard.run("add", {"a": 1, "b": 2})
+    monkeypatch.undo()
+    assert raw.fault is not None
+    assert raw.fault.code == "protocol_error"
+    assert await yard.output("add", {"a": 1, "b": 2}) == 3
+    await yard.close()
+    assert groups() == set()
+
+
+async def test_a_process_that_is_ready_before_its_zygote_was_seen_waits_to_be_admitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    see = Jail._see_zygote  # pyright: ignore[reportPrivateUsage]
+
+    async def see_late(jail: Jail, group: Lent | None) -> object:
+        asked = jail._spares._asked  # pyright: ignore[reportPrivateUsage]
+        await until(lambda: bool(select.select([ends.channel for ends in asked], [], [], 0)[0]))
+        return await see(jail, group)
+
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    monkeypatch.setattr(Jail, "_see_zygote", see_late)
     assert await yard.output("add", {"a": 1, "b": 2}) == 3
     await yard.close()
