@@ -36,6 +36,8 @@ from ringfence.inside.measure_confined import measure_confined
 from ringfence.inside.reconciling import Asked, answer_of, asking
 from ringfence.inside.rehearsal import JOB, Rehearsal
 from ringfence.inside.storage import storage_client
+from ringfence.inside.wire import CHANNEL
+from ringfence.kernel.script import Script
 
 _MOST_JOB_BYTES = 65_536
 _LATE_BYTES = 256  # more than that is memory of another kind, and a dozen pages to copy
@@ -43,12 +45,12 @@ _NO_CLIENTS: Mapping[str, Any] = {}
 
 
 def one_job(
-    tools: Mapping[str, Tool], *, channel: int, event_loop: asyncio.AbstractEventLoop | None, layout: Layout
+    tools: Mapping[str, Tool], *, event_loop: asyncio.AbstractEventLoop | None, layout: Layout, leave: Script
 ) -> int:
     """Read a job, answer it and end; gives the exit status where no job came."""
     try:
-        kind, body = wire.receive(channel, most=_MOST_JOB_BYTES)
-        rest, arguments = wire.receive(channel, most=INPUT_BYTES)
+        kind, body = wire.receive(CHANNEL, most=_MOST_JOB_BYTES)
+        rest, arguments = wire.receive(CHANNEL, most=INPUT_BYTES)
     except EOFError:
         return 0
     if (kind, rest) != (wire.Kind.JOB, wire.Kind.ARGUMENTS):
@@ -61,12 +63,12 @@ def one_job(
     sys.stderr.flush()
     if layout.imports == "in every call":
         bear_marker()
-    wire.send(channel, frame)
+    wire.send(CHANNEL, frame)
     # The host measures what was used while this process stands still, then ends its side.
-    while os.read(channel, _LATE_BYTES):
+    while os.read(CHANNEL, _LATE_BYTES):
         continue  # an answer that came too late for whoever asked
     # Left to the kernel, the channel would be closed only after all memory is given back, and the host waits for it.
-    os.close(channel)
+    leave.play()
     os._exit(0)
 
 

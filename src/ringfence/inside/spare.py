@@ -44,6 +44,14 @@ class Confinement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """What is the same in every spare of a zygote; without namespaces each works its confinement out for itself."""
+
+    confinement: Confinement | None
+    leave: Script
+
+
+@dataclass(frozen=True, kw_only=True)
 class Repertoire:
     """What a spare can be asked for, and what that takes: a rehearsal, and an event loop where a tool awaits."""
 
@@ -56,7 +64,7 @@ def run(
     layout: Layout,
     repertoire: Repertoire,
     *,
-    confinement: Confinement | None,
+    prepared: Prepared,
     descriptors: Sequence[int],
     warden: int,
 ) -> NoReturn:
@@ -69,30 +77,36 @@ def run(
         os.dup2(channel, CHANNEL)
         os.dup2(printed, 1)
         os.dup2(printed, 2)
-        if confinement is None:
+        if prepared.confinement is None:
             outward = confined.bind_spare(
                 layout, warden=warden, resources=resource_limits(layout.bounds), kept=(0, 1, 2, CHANNEL)
             )
         else:
-            outward = _confine(layout, confinement)
+            outward = _confine(layout, prepared.confinement)
         serve.rehearse(repertoire.rehearsal)
         event_loop = asyncio.new_event_loop() if repertoire.loop == "needed" else None
         ways.say_ready(CHANNEL, handing_out=outward)
-        status = serve.one_job(repertoire.tools, channel=CHANNEL, event_loop=event_loop, layout=layout)
+        status = serve.one_job(repertoire.tools, event_loop=event_loop, layout=layout, leave=prepared.leave)
     except BaseException as failure:  # whatever went wrong here, the host must hear of it and no tool may run
         wire.send(CHANNEL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
     finally:
         os._exit(status)
 
 
-def prepare(layout: Layout) -> Confinement | None:
+def prepare(layout: Layout) -> Prepared:
     """Do once, in the process that bears the spares, what would be the same in each: every page that a spare writes to
-    becomes its own, and that is most of what it costs.  None where each has to work its confinement out for itself."""
+    becomes its own, and that is most of what it costs."""
     # Process 1 of a namespace ignores signals that it does not handle, and this one says why the call ends.
     signal.signal(signal.SIGXCPU, _over_cpu)
     landlock.prepare(layout.landlock_version)
-    if layout.posture == "confined":
-        return None
+    with written_down(open_below=_FIRST_FREE) as leave:
+        # Next to each other: once the channel is closed, the host looks whether this process is on its way out.
+        call("close", CHANNEL)
+        call("exit_group", 0)
+    return Prepared(confinement=_confinement(layout) if layout.posture == "full" else None, leave=leave)
+
+
+def _confinement(layout: Layout) -> Confinement:
     with written_down(open_below=_FIRST_FREE) as enclose:
         _enclose(layout)
     with written_down(open_below=_FIRST_FREE + ways.count(layout.ports)) as restrict:

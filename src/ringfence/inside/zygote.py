@@ -121,7 +121,7 @@ class _Brood:
         self._control = control
         self._layout = layout
         self._warden = warden
-        self._confinement = spare.prepare(layout)
+        self._prepared = spare.prepare(layout)
         self._flags = spare_flags(layout.clients) if layout.posture == "full" else confined.SPARE_FLAGS
 
     def bear(self, repertoire: Repertoire) -> bytes:
@@ -138,7 +138,7 @@ class _Brood:
                 spare.run(
                     layout,
                     repertoire,
-                    confinement=self._confinement,
+                    prepared=self._prepared,
                     descriptors=descriptors,
                     warden=self._warden,
                 )
