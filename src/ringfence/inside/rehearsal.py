@@ -11,16 +11,17 @@ from dataclasses import dataclass
 
 from ringfence.contract.context import Context
 from ringfence.contract.tool import Tool, tool
+from ringfence.inside import wire
 
-JOB = b'{"task":"call","tool":"rehearse","agent":"","session":"","idempotency_key":""}'
+_JOB = b'{"task":"call","tool":"rehearse","agent":"","session":"","idempotency_key":""}'
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
-    """A tool and the arguments that it takes."""
+    """A tool, and the frames that ask for a call of it."""
 
     tools: Mapping[str, Tool]
-    arguments: bytes
+    frames: bytes
 
 
 def _plain() -> Tool:
@@ -41,8 +42,13 @@ def _with_context() -> Tool:
     return rehearse
 
 
-PLAIN = Rehearsal(tools={"rehearse": _plain()}, arguments=b"{}")
-WITH_CONTEXT = Rehearsal(tools={"rehearse": _with_context()}, arguments=b'{"number":1,"text":"a"}')
+def _rehearsal(played: Tool, *, arguments: bytes) -> Rehearsal:
+    frames = wire.pack(wire.Kind.JOB, _JOB) + wire.pack(wire.Kind.ARGUMENTS, arguments)
+    return Rehearsal(tools={played.name: played}, frames=frames)
+
+
+PLAIN = _rehearsal(_plain(), arguments=b"{}")
+WITH_CONTEXT = _rehearsal(_with_context(), arguments=b'{"number":1,"text":"a"}')
 
 
 def rehearsal_for(tools: Mapping[str, Tool]) -> Rehearsal:

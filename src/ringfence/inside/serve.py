@@ -34,7 +34,7 @@ from ringfence.inside.layout import Layout
 from ringfence.inside.measure import measure
 from ringfence.inside.measure_confined import measure_confined
 from ringfence.inside.reconciling import Asked, answer_of, asking
-from ringfence.inside.rehearsal import JOB, Rehearsal
+from ringfence.inside.rehearsal import Rehearsal
 from ringfence.inside.storage import storage_client
 from ringfence.inside.wire import CHANNEL
 from ringfence.kernel.script import Script
@@ -49,18 +49,14 @@ def one_job(
 ) -> int:
     """Read a job, answer it and end; gives the exit status where no job came."""
     try:
-        kind, body = wire.receive(CHANNEL, most=_MOST_JOB_BYTES)
-        rest, arguments = wire.receive(CHANNEL, most=INPUT_BYTES)
+        job, arguments = _next_job(CHANNEL)
     except EOFError:
         return 0
-    if (kind, rest) != (wire.Kind.JOB, wire.Kind.ARGUMENTS):
-        raise wire.Malformed("a job is a job frame and its arguments")
-    frame = _answer(from_json(body), arguments, tools=tools, event_loop=event_loop, layout=layout)
+    frame = _answer(job, arguments, tools=tools, event_loop=event_loop, layout=layout)
     if len(frame) > layout.bounds.output_bytes + wire.HEADER_BYTES:
         text = f"the output has {len(frame) - wire.HEADER_BYTES} bytes, more than {layout.bounds.output_bytes}"
         frame = wire.pack(wire.Kind.FAULT, fault_body("output_limit", text))
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _print_all()
     if layout.imports == "in every call":
         bear_marker()
     wire.send(CHANNEL, frame)
@@ -73,8 +69,27 @@ def one_job(
 
 
 def rehearse(rehearsal: Rehearsal) -> None:
-    """Go through a call of a tool that does nothing."""
-    _answer(from_json(JOB), rehearsal.arguments, tools=rehearsal.tools, event_loop=None, layout=None)
+    """Go through a call of a tool that does nothing, from the frames that ask for it on."""
+    heard, said = os.pipe()
+    wire.send(said, rehearsal.frames)
+    job, arguments = _next_job(heard)
+    os.close(said)
+    os.close(heard)
+    _answer(job, arguments, tools=rehearsal.tools, event_loop=None, layout=None)
+    _print_all()
+
+
+def _next_job(channel: int) -> tuple[dict[str, Any], bytes]:
+    kind, body = wire.receive(channel, most=_MOST_JOB_BYTES)
+    rest, arguments = wire.receive(channel, most=INPUT_BYTES)
+    if (kind, rest) != (wire.Kind.JOB, wire.Kind.ARGUMENTS):
+        raise wire.Malformed("a job is a job frame and its arguments")
+    return from_json(body), arguments
+
+
+def _print_all() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
 
 
 def _answer(
