@@ -29,6 +29,8 @@ def draw():
         "random": f"{random.getrandbits(128):x}",
         "choice": "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=24)),
         "system random": f"{SHUFFLED.getrandbits(128):x}",
+        "the second of two that are drawn at once": random.gauss(0, 1).hex(),
+        "place": f"{uuid.getnode():x}",
         "uuid1": uuid.uuid1().hex,
         "uuid1 without its time": "{0.node:x}-{0.clock_seq:x}".format(uuid.uuid1()),
         "uuid4": uuid.uuid4().hex,

@@ -26,7 +26,7 @@ from ringfence.contract.capabilities import KINDS, Capability, Files, Network, P
 from ringfence.contract.fingerprint import digest
 from ringfence.contract.limits import Limits
 from ringfence.contract.tool import Tool, tool
-from ringfence.errors import CODES, CallRefused
+from ringfence.errors import CODES, CallRefused, Misuse
 from ringfence.execution.execute import guard
 from ringfence.execution.sandbox import Job, RawOutput, Sandbox
 from ringfence.policy.grant import Grant
@@ -107,7 +107,7 @@ class SandboxSuite:
 
     @staticmethod
     def factory() -> Sandbox:
-        raise NotImplementedError("a subclass says how its sandbox is made")
+        raise Misuse("the suite has no sandbox to test", remedy="override `factory` with one that makes your sandbox")
 
     def job(self, declared: Tool, *, number: int = 1, text: str = "x", grant: tuple[Capability, ...] = ()) -> Job:
         """A job for this sandbox; one that keeps sources itself names them by its own digest."""

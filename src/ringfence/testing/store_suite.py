@@ -51,7 +51,7 @@ class StoreSuite:
 
     @pytest.fixture
     def open_store(self, clock: Clock) -> OpenStore:
-        raise NotImplementedError("override `open_store` with a fixture that opens your store")
+        raise Misuse("the suite has no store to test", remedy="override `open_store` with a fixture that opens yours")
 
     @pytest.fixture
     async def store(self, open_store: OpenStore) -> Store:

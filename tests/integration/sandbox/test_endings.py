@@ -243,6 +243,16 @@ async def test_groups_of_a_host_that_was_killed_are_swept_by_the_next(tmp_path: 
     assert groups() == set()
 
 
+async def _fails_once(yard: Yard, *, until: pytest.MonkeyPatch) -> None:
+    """The call is a failed one, and the next, with the patch undone, is served as ever."""
+    raw = await yard.run("add", {"a": 1, "b": 2})
+    until.undo()
+    assert raw.fault is not None
+    assert raw.fault.code == "protocol_error"
+    assert await yard.output("add", {"a": 1, "b": 2}) == 3
+    await yard.close()
+
+
 async def test_a_zygote_that_is_killed_before_it_reads_is_a_failed_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,12 +270,7 @@ async def test_a_zygote_that_is_killed_before_it_reads_is_a_failed_call(
     yard = Yard(state=tmp_path)
     await yard.load("plain")
     monkeypatch.setattr(Jail, "_measure", measure_and_stop)
-    raw = await yard.run("add", {"a": 1, "b": 2})
-    monkeypatch.undo()
-    assert raw.fault is not None
-    assert raw.fault.code == "protocol_error"
-    assert await yard.output("add", {"a": 1, "b": 2}) == 3
-    await yard.close()
+    await _fails_once(yard, until=monkeypatch)
 
 
 async def test_a_zygote_that_is_gone_before_it_was_seen_is_a_failed_call(
@@ -281,12 +286,7 @@ async def test_a_zygote_that_is_gone_before_it_was_seen_is_a_failed_call(
     yard = Yard(state=tmp_path)
     await yard.load("plain")
     monkeypatch.setattr(jails, "ready_pid", ready_and_gone)
-    raw = await yard.run("add", {"a": 1, "b": 2})
-    monkeypatch.undo()
-    assert raw.fault is not None
-    assert raw.fault.code == "protocol_error"
-    assert await yard.output("add", {"a": 1, "b": 2}) == 3
-    await yard.close()
+    await _fails_once(yard, until=monkeypatch)
     assert groups() == set()
 
 
