@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 import ringfence.inside.forkserver  # noqa: F401 - loads what the process has from which every jail is born
-from bench.harness.sides import Local, Pace
+from bench.harness.sides import PAUSE, Local, Pace
 from bench.harness.worker import serve_sides
 from bench.sides import jail_tools
 
@@ -99,6 +99,7 @@ if __name__ == "__main__":
     serve_sides(
         {
             "fork": Local(name="fork", function=fork_once),
+            "fork after a pause": Local(name="fork after a pause", function=fork_once, pause=PAUSE),
             "every core": EveryCore(),
             **{name: InChild(name, work) for name, work in outside.items()},
         }

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from bench.harness.sides import Pace
+from bench.harness.sides import LEAD_IN, PAUSE, Pace
 from bench.harness.worker import serve_sides
 from bench.sides.memory import private_memory
 from ringfence.assembly import open_runtime
@@ -23,7 +23,6 @@ from ringfence.execution.sandbox import Job, RawOutput
 from ringfence.runtime import Completed, Runtime, Session
 from ringfence.sandbox.local import LocalProcessSandbox
 
-IDLE_SECONDS = 0.02  # long enough for the pool to be full again
 COLD_AGENTS = 260
 AT_ONCE = 8
 
@@ -71,14 +70,14 @@ class Calls:
         *,
         tool: str,
         at: Literal["reply", "sandbox", "caller", "tool"],
-        idle: float,
+        pause: float,
         who: str = "bench",
         numbered: bool = False,
     ) -> None:
         self.name = f"{tool} at {at}"
         self._world = world
         self._tool = tool
-        self._idle = idle
+        self._pause = pause
         self._at = at
         self._who = who
         self._numbers = count() if numbered else None
@@ -92,10 +91,13 @@ class Calls:
         return pace
 
     async def _times(self, calls: int) -> list[int]:
+        if self._pause:
+            for _ in range(LEAD_IN):
+                await self._one()
         return [await self._one() for _ in range(calls)]
 
     async def _one(self) -> int:
-        await asyncio.sleep(self._idle)
+        await asyncio.sleep(self._pause)
         session = self._world.bench if self._who == "bench" else next(self._world.newcomers)
         _taken_at_sandbox.clear()
         _taken_by_reply.clear()
@@ -168,15 +170,17 @@ def main() -> None:
         read, write = "nothing", "nothing_written"
         serve_sides(
             {
-                "warm": Calls(world, tool=read, at="reply", idle=IDLE_SECONDS),
-                "whole": Calls(world, tool=read, at="sandbox", idle=IDLE_SECONDS),
-                "dry": Calls(world, tool=read, at="sandbox", idle=0),
-                "dry, with a way out": Calls(world, tool="nothing_dialled", at="sandbox", idle=0),
-                "governed read": Calls(world, tool=read, at="caller", idle=IDLE_SECONDS),
-                "governed write": Calls(world, tool=write, at="caller", idle=IDLE_SECONDS, numbered=True),
-                "cold": Calls(world, tool=read, at="sandbox", idle=0, who="newcomers"),
+                "warm": Calls(world, tool=read, at="reply", pause=PAUSE),
+                "whole": Calls(world, tool=read, at="sandbox", pause=PAUSE),
+                "dry": Calls(world, tool=read, at="sandbox", pause=0),
+                "dry, with a way out": Calls(world, tool="nothing_dialled", at="sandbox", pause=0),
+                "governed read": Calls(world, tool=read, at="caller", pause=PAUSE),
+                "governed write": Calls(world, tool=write, at="caller", pause=PAUSE, numbered=True),
+                "cold": Calls(world, tool=read, at="sandbox", pause=0, who="newcomers"),
                 "facts": Facts(),
-                **{name: Calls(world, tool=name, at="tool", idle=0) for name in ("compute", "allocate", "small_files")},
+                **{
+                    name: Calls(world, tool=name, at="tool", pause=0) for name in ("compute", "allocate", "small_files")
+                },
             }
         )
         loop.run_until_complete(opening.__aexit__(None, None, None))

@@ -167,9 +167,14 @@ class Journal(Protocol):
         ...
 
     async def finish(
-        self, invocation_id: str, *, ending: Ending, durability: Literal["normal", "full"], events: Sequence[AuditEvent]
+        self,
+        invocation_id: str,
+        *,
+        ending: Ending,
+        durability: Literal["normal", "soon", "full"],
+        events: Sequence[AuditEvent],
     ) -> None:
-        """running → completed, failed or in doubt."""
+        """running → completed, failed or in doubt; `soon` is on disk shortly after this returns, `full` before."""
         ...
 
     async def withdraw(

@@ -152,7 +152,9 @@ async def record_completed(parts: Parts, case: Case, clean: Cleansed) -> Outcome
         bill = bill_for(parts, case, clean.raw)
         ending = Ending(status=Status.COMPLETED, code=None, outcome=completed.as_dict(), **bill)
         events = _completed_events(parts, case, clean, effects=effects)
-        await parts.store.finish(case.id, ending=ending, durability=_durability(case), events=events)
+        # A power cut before it is on disk leaves a start without an end: a call in doubt, which never runs again.
+        durability = "soon" if case.known_tool.tool.consequential else "normal"
+        await parts.store.finish(case.id, ending=ending, durability=durability, events=events)
     except Exception:  # for whatever reason it is not on record, it is withheld
         _log.exception("call %s ran and could not be recorded", case.id)
         return _failed(case, code="in_doubt", message="the call ran, and what it said could not be recorded")

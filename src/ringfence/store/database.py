@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from ringfence.errors import RingfenceError, TrailUnavailable
 from ringfence.store.engine import Durability, Role
@@ -27,19 +27,21 @@ from ringfence.store.queries import queries
 from ringfence.store.settled import handed_over
 
 T = TypeVar("T")
+Synchronous: TypeAlias = Literal["normal", "full"]
 
 OLDEST_SQLITE = (3, 37, 0)
 WAL_BYTES = 4 * 1024 * 1024
 WAL_BYTES_AT_MOST = 64 * 1024 * 1024
 WAL_LOOK_EVERY = 256
+FLUSH_AFTER = 0.01
 _OPENING_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 _PRAGMAS = ("PRAGMA wal_autocheckpoint = 0", f"PRAGMA journal_size_limit = {4 * WAL_BYTES}")
-_SYNCHRONOUS = {"normal": "PRAGMA synchronous = NORMAL", "full": "PRAGMA synchronous = FULL"}
+_SYNCHRONOUS: dict[Synchronous, str] = {"normal": "PRAGMA synchronous = NORMAL", "full": "PRAGMA synchronous = FULL"}
 
 
-def connect(path: Path, *, durability: Durability, patience: float) -> sqlite3.Connection:
+def connect(path: Path, *, durability: Synchronous, patience: float) -> sqlite3.Connection:
     """A connection that waits at most `patience` seconds for another writer."""
     # Opening waits in any case: somebody may be bringing the file forward, or clearing up after a crash.
     connection = sqlite3.connect(
@@ -75,17 +77,25 @@ class Database:
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-writer")
         self._upkeep = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-upkeep")
         self._writes = 0
+        self._soon = 0
+        self._flushed = 0
         self._closed = False
 
     async def write(self, work: Callable[[Transaction], T], *, durability: Durability, role: Role = "application") -> T:
-        """Do work in one transaction; `full` is on disk when this returns. A file has no roles."""
+        """Do work in one transaction; `full` is on disk when this returns, `soon` shortly after. A file has no roles."""
         self._look_after_wal()
         if durability == "full":
-            return await self._on(self._writer, lambda: self.writer_lane.write(work))
+            soon = self._soon
+            result = await self._on(self._writer, lambda: self.writer_lane.write(work))
+            self._flushed = max(self._flushed, soon)  # what was in the log before it went to disk with it
+            return result
         try:
-            return self.loop_lane.write(work)
+            result = self.loop_lane.write(work)
         except Busy:
             return await self._on(self._writer, lambda: self.writer_lane.write(work))
+        if durability == "soon":
+            self._flush_soon()
+        return result
 
     async def read(self, work: Callable[[Transaction], T]) -> T:
         """Do small work that changes nothing."""
@@ -131,6 +141,27 @@ class Database:
         self._writes += 1
         if self._writes % WAL_LOOK_EVERY == 0 and not self._closed:
             self._upkeep.submit(self._checkpoint_wal)
+
+    def _flush_soon(self) -> None:
+        """Have the log put on disk in a moment; whoever flushes it before then, or comes before then, shares that."""
+        if self._soon == self._flushed:
+            asyncio.get_running_loop().call_later(FLUSH_AFTER, self._flush)
+        self._soon += 1
+
+    def _flush(self) -> None:
+        if self._flushed < self._soon and not self._closed:
+            self._flushed = self._soon
+            self._writer.submit(self._flush_wal)
+
+    def _flush_wal(self) -> None:
+        try:
+            log = os.open(f"{self.path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fdatasync(log)
+            finally:
+                os.close(log)
+        except OSError as error:
+            _log.warning("the WAL of the store could not be put on disk: %s", error)
 
     def _checkpoint_wal(self) -> None:
         size = self._copy_wal("PASSIVE")

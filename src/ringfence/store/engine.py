@@ -13,7 +13,9 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 from ringfence.audit.events import AuditEvent
 
 T = TypeVar("T")
-Durability: TypeAlias = Literal["normal", "full"]
+# How sure a move is against a power cut when whoever made it goes on: nobody flushes it; it is flushed behind their
+# back; it is on disk. No process that ends, however it ends, loses any of them.
+Durability: TypeAlias = Literal["normal", "soon", "full"]
 
 # Who a move is made as. SQLite has one file and no roles; PostgreSQL gives each its own rights.
 Role: TypeAlias = Literal["application", "approver", "operator"]
@@ -58,7 +60,7 @@ class Engine(Protocol):
     """A database as the store uses it; every method that waits may be cancelled, never in the middle of a move."""
 
     async def write(self, work: Callable[[Transaction], T], *, durability: Durability, role: Role = "application") -> T:
-        """Do work in one transaction; `full` is on disk when this returns."""
+        """Do work in one transaction; `full` is on disk when this returns, `soon` shortly after."""
         ...
 
     async def read(self, work: Callable[[Transaction], T]) -> T:

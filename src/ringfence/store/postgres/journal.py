@@ -21,7 +21,7 @@ from ringfence.store.journal import KeptJournal
 from ringfence.store.postgres.database import PostgresDatabase
 from ringfence.store.rows import invocation_row, stamp
 
-_COMMITS: dict[Durability, str] = {"normal": "off", "full": "on"}
+_COMMITS: dict[Durability, str] = {"normal": "off", "soon": "off", "full": "on"}
 
 
 class PostgresJournal(KeptJournal):

@@ -29,7 +29,8 @@ _ROLES: dict[Role, str] = {
     "approver": "; SET LOCAL ROLE ringfence_approver",
     "operator": "; SET LOCAL ROLE ringfence_operator",
 }
-_COMMITS: dict[Durability, str] = {"normal": "; SET LOCAL synchronous_commit = off", "full": ""}
+_LATER = "; SET LOCAL synchronous_commit = off"  # the server flushes within a second, by itself
+_COMMITS: dict[Durability, str] = {"normal": _LATER, "soon": _LATER, "full": ""}
 
 
 class PostgresTransaction:
