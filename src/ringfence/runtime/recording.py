@@ -153,7 +153,7 @@ async def record_completed(parts: Parts, case: Case, clean: Cleansed) -> Outcome
         ending = Ending(status=Status.COMPLETED, code=None, outcome=completed.as_dict(), **bill)
         events = _completed_events(parts, case, clean, effects=effects)
         # A power cut before it is on disk leaves a start without an end: a call in doubt, which never runs again.
-        durability = "soon" if case.known_tool.tool.consequential else "normal"
+        durability: Literal["soon", "normal"] = "soon" if case.known_tool.tool.consequential else "normal"
         await parts.store.finish(case.id, ending=ending, durability=durability, events=events)
     except Exception:  # for whatever reason it is not on record, it is withheld
         _log.exception("call %s ran and could not be recorded", case.id)

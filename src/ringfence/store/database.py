@@ -82,7 +82,7 @@ class Database:
         self._closed = False
 
     async def write(self, work: Callable[[Transaction], T], *, durability: Durability, role: Role = "application") -> T:
-        """Do work in one transaction; `full` is on disk when this returns, `soon` a moment later. A file has no roles."""
+        """Do work in one transaction; `full` is on disk when this returns, `soon` soon after. A file has no roles."""
         self._look_after_wal()
         if durability == "full":
             soon = self._soon

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import resource
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,14 @@ from ringfence.testing.store_samples import allowed, ask, call, ended, furnish, 
 from tests.architecture.source import ROOT
 from tests.integration.store.processes import racers
 from tests.integration.store.raw import Place
+
+
+@dataclass
+class Flushed:
+    """What was put on disk, and that something was."""
+
+    inodes: list[int] = field(default_factory=list)
+    one: threading.Event = field(default_factory=threading.Event)
 
 
 def pragma(lane: Lane, name: str) -> int | str:
@@ -54,6 +64,62 @@ async def test_a_full_move_is_made_by_the_writer_and_a_normal_one_in_the_loop(st
         invocation = call(id_)
         await store.start(invocation, warrant=allowed(invocation), durability=durability, events=[noted(id_)])  # type: ignore[arg-type]
     assert (await writers(store))[-2:] == [lanes.loop_lane.writer, lanes.writer_lane.writer]
+
+
+@pytest.fixture
+def flushed(monkeypatch: pytest.MonkeyPatch) -> Flushed:
+    """The inodes that are put on disk by this process itself, as they are."""
+    heard = Flushed()
+    flush = os.fdatasync
+
+    def tell(descriptor: int) -> None:
+        flush(descriptor)
+        heard.inodes.append(os.fstat(descriptor).st_ino)
+        heard.one.set()
+
+    monkeypatch.setattr(os, "fdatasync", tell)
+    return heard
+
+
+@pytest.mark.req("DB-1")
+async def test_a_move_that_is_to_be_on_disk_soon_is_made_in_the_loop_and_flushed_behind_it(
+    store: SqliteStore, place: Place, flushed: Flushed
+) -> None:
+    await store.start(call("i"), warrant=allowed(call("i")), durability="full", events=[noted("on disk")])
+    await store.finish("i", ending=ended(), durability="soon", events=[noted("soon")])
+    assert (await writers(store))[-1] == store.database.loop_lane.writer
+    assert await asyncio.to_thread(flushed.one.wait, 10)
+    assert flushed.inodes == [os.stat(f"{place.path}-wal").st_ino]
+
+
+@pytest.mark.req("DB-1")
+async def test_a_full_move_takes_what_was_to_be_on_disk_soon_with_it(store: SqliteStore, flushed: Flushed) -> None:
+    for id_ in "ij":
+        await store.start(call(id_), warrant=allowed(call(id_)), durability="full", events=[])
+    await store.finish("i", ending=ended(), durability="soon", events=[])
+    await store.finish("j", ending=ended(), durability="full", events=[])
+    await asyncio.sleep(2 * database.FLUSH_AFTER)
+    await store.database.upkeep(lambda _: None)
+    assert flushed.inodes == []
+
+
+@pytest.mark.req("DB-1")
+async def test_a_log_that_cannot_be_flushed_is_told_and_what_was_made_stays(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried = threading.Event()
+
+    def fail(_descriptor: int) -> None:
+        tried.set()
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(os, "fdatasync", fail)
+    await store.start(call("i"), warrant=allowed(call("i")), durability="full", events=[])
+    await store.finish("i", ending=ended(), durability="soon", events=[])
+    assert await asyncio.to_thread(tried.wait, 10)
+    await store.start(call("j"), warrant=allowed(call("j")), durability="full", events=[])
+    assert "could not be put on disk" in caplog.text
+    assert await status_of(store, "i") is Status.COMPLETED
 
 
 @pytest.mark.req("DB-1", "APR-1")
