@@ -19,7 +19,8 @@ from typing import NoReturn
 import pydantic
 
 from ringfence.contract.schema import PLAIN_TYPES, plain_adapter
-from ringfence.inside import grants, warden
+from ringfence.inside import bedrock, grants, warden
+from ringfence.inside.bedrock import Bedrock
 from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order, read_order
@@ -50,10 +51,13 @@ def serve(control: socket.socket) -> NoReturn:
     """Answer orders until the host is gone."""
     if os.geteuid() == 0:
         os.setgroups([])
-    # A rehearsal of the namespaces runs beside the warming up, on another core where there is one.
+    # What has to be tried is tried beside the warming up, on another core where there is one.
+    trial = bedrock.begin_trial()
     rehearsal = attempts.begin(trials.whole_root, flags=JAIL_NAMESPACES)
     _warm_up()
     obstacle = rehearsal.end()
+    below = bedrock.lay(trial)
+    below.keep_out()  # for as long as this process lives
     # What has only run out is no reason to hold calls by less: the jail is asked for in full, and refused if need be.
     lacking = obstacle.why if obstacle is not None and not obstacle.passes else None
     if lacking is not None:
@@ -67,7 +71,7 @@ def serve(control: socket.socket) -> NoReturn:
         packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
         if not packet:
             _end(lacking)
-        answer = _obey(json.loads(packet), descriptors=descriptors, life=life, life_held=life_held)
+        answer = _obey(json.loads(packet), descriptors=descriptors, below=below, life=life, life_held=life_held)
         for descriptor in descriptors:
             os.close(descriptor)
         control.send(json.dumps(answer).encode())
@@ -104,7 +108,9 @@ def _warm_up() -> None:
     gc.freeze()
 
 
-def _obey(document: dict[str, object], *, descriptors: list[int], life: int, life_held: int) -> dict[str, str]:
+def _obey(
+    document: dict[str, object], *, descriptors: list[int], below: Bedrock, life: int, life_held: int
+) -> dict[str, str]:
     order = read_order(document)
     report, channel, *doors = descriptors
     if (order.layout.stage_a, order.layout.stage_b) != filters_of(order.layout).digests:
@@ -118,7 +124,16 @@ def _obey(document: dict[str, object], *, descriptors: list[int], life: int, lif
         if pid == 0:
             os.close(life_held)
             os.close(gate_held)
-            warden.run(order, report=report, channel=channel, doors=doors, gate=gate, life=life, granted=granted)
+            warden.run(
+                order,
+                report=report,
+                channel=channel,
+                doors=doors,
+                gate=gate,
+                life=life,
+                granted=granted,
+                below=below,
+            )
         if order.layout.posture == "full":
             _give_ids(pid, order)
         os.write(gate_held, b"\1")

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NoReturn
 
 from ringfence.inside import confined, root, zygote
+from ringfence.inside.bedrock import Bedrock, kept_for
 from ringfence.inside.layout import INNER_ID, Order
 from ringfence.kernel import cgroups, limits, namespaces
 
@@ -33,22 +34,27 @@ def run(
     gate: int,
     life: int,
     granted: Sequence[int] | None,
+    below: Bedrock,
 ) -> NoReturn:
     """Build the jail and watch over it until the zygote ends; `granted` are mounts that only root could make."""
     reports = socket.socket(fileno=report)
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        below.keep_out()  # until the zygote, which inherits what is mapped here, is born
         for door in doors:
             cgroups.enter(door)
         if order.layout.posture == "confined":
             confined.build(order, life=life)
         else:
             _build(order, gate=gate, life=life, granted=granted)
+        mine, theirs = socket.socketpair()
         here, born = os.getpid(), os.fork()
         if born == 0:
             reports.close()
+            below.hand_over(theirs)
             zygote.run(order, channel=channel, warden=here)
-        limits.close_all_except((0, 1, 2, report))
+        theirs.close()
+        limits.close_all_except((0, 1, 2, report, *kept_for(mine)))
         limits.set_no_new_privileges()
         limits.drop_capabilities()
         reports.send(HELLO)

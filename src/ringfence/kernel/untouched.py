@@ -1,0 +1,40 @@
+"""Pages that a process does not touch stay out of its page tables, so that its children do not inherit them.
+
+Takes: ranges of memory that a file backs.  Gives: a descriptor; as long as it is open anywhere, this holds.
+Never: is told of a fault: no page is ever protected, so the kernel has nothing to say.
+
+On a first look at a page of a file the kernel maps its fifteen neighbours too; every fork copies them, and every exit
+gives them back. Where somebody could ask to be told of writes (userfaultfd(2)) it maps the one page alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Iterable
+
+from ringfence.kernel.syscalls import call
+
+_USER_MODE_ONLY = 1  # with it, nobody needs a right to ask
+_API = 0xAA
+_API_CALL = 0xC018_AA3F
+_REGISTER_CALL = 0xC020_AA00
+_OF_WRITES = 2
+
+
+def keep_out(ranges: Iterable[tuple[int, int]]) -> int:
+    """Have only what is touched mapped in these ranges of (start, length), in this process and not in its children."""
+    descriptor = call("userfaultfd", os.O_CLOEXEC | _USER_MODE_ONLY)
+    try:
+        _ask(descriptor, _API_CALL, struct.pack("QQQ", _API, 0, 0))
+        for start, length in ranges:
+            _ask(descriptor, _REGISTER_CALL, struct.pack("QQQQ", start, length, _OF_WRITES, 0))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _ask(descriptor: int, what: int, words: bytes) -> None:
+    call("ioctl", descriptor, what, ctypes.create_string_buffer(words, len(words)))

@@ -1,0 +1,97 @@
+"""Every process of a jail stands on one file of memory, which none of them can change for another."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import json
+import mmap
+import os
+import sys
+
+import pydantic
+import pytest
+import pytest_asyncio
+
+from ringfence.inside.bedrock import Bedrock, lay
+from ringfence.kernel.attempts import Attempt, Obstacle
+from tests.integration.sandbox.driver import Yard
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.req("SBX-2")]
+REMOVE = 9
+
+
+@pytest_asyncio.fixture(autouse=True, scope="module", loop_scope="module")
+async def _tools(yard: Yard) -> None:
+    await yard.load("standing")
+
+
+async def test_a_call_stands_on_what_the_fork_server_laid_down(yard: Yard) -> None:
+    assert await yard.output("stands_on") > 10
+
+
+async def test_no_call_changes_what_others_stand_on(yard: Yard) -> None:
+    spoilt = await yard.output("spoil")
+    assert spoilt.pop("own copy") != [pydantic.VERSION]
+    assert spoilt["take pages out"] == ["EACCES"]
+    assert set(spoilt["open it"]) <= {"EPERM", "EACCES", "ENOENT"}
+    assert await yard.output("word") == pydantic.VERSION
+
+
+async def test_pages_can_be_taken_out_of_a_file_that_is_shared_and_not_sealed() -> None:
+    """What the tool above tries does work, where nothing is in its way."""
+    descriptor = os.memfd_create("open")
+    os.write(descriptor, b"x" * mmap.PAGESIZE)
+    mapped = mmap.mmap(descriptor, mmap.PAGESIZE)
+    mapped.madvise(REMOVE)
+    assert mapped[0] == 0
+    os.close(descriptor)
+
+
+async def test_what_a_tool_imports_holds_no_descriptor_that_watches_memory(yard: Yard) -> None:
+    assert await yard.output("held_at_import") == 4
+
+
+_LAID = """
+import gc, json, os, sys
+from ringfence.inside import bedrock
+
+def written() -> int:
+    with open("/proc/self/smaps_rollup") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
+
+kept = {str(number): [number, str(number) * 9, {"deep": (number,)}] for number in range(50_000)}
+before = written()
+below = bedrock.lay(bedrock.begin_trial())
+held = below.keep_out()
+same = all(kept[str(n)] == [n, str(n) * 9, {"deep": (n,)}] for n in range(0, 50_000, 500))
+after = written()
+gc.collect()
+more = [bytes(100_000) for _ in range(100)]
+child = os.fork()
+if child == 0:
+    kept.clear()
+    os._exit(0 if len(more) == 100 and not kept else 1)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+names = [line for line in open("/proc/self/maps") if "memfd:bedrock" in line]
+print(json.dumps({"same": same, "part": after / before, "child": status, "kept": len(kept),
+                  "pieces": len(below.pieces), "named": len(names), "held": len(held)}))
+"""
+
+
+async def test_a_process_goes_on_with_what_it_had_after_its_memory_was_laid_down() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", _LAID, stdout=asyncio.subprocess.PIPE)
+    said, _ = await process.communicate()
+    assert process.returncode == 0
+    told = json.loads(said)
+    assert (told["same"], told["child"], told["kept"], told["held"]) == (True, 0, 50_000, 1)
+    assert told["pieces"] > 10
+    assert told["named"] > 0
+    assert told["part"] < 0.5, told
+
+
+async def test_where_the_child_that_tried_it_died_nothing_is_laid_down() -> None:
+    before = ctypes.string_at(id(pydantic), 16)
+    below = lay(Attempt(Obstacle(why="the kernel killed the trial with signal 11")))
+    assert (below, below.keep_out()) == (Bedrock(), [])
+    assert ctypes.string_at(id(pydantic), 16) == before
