@@ -9,6 +9,7 @@ call costs. Pages of a file that were only read are not copied, and those that n
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import json
 import os
@@ -42,6 +43,10 @@ class Piece:
     rights: int
     offset: int
 
+    @property
+    def is_large(self) -> bool:
+        return self.length >= _WORTH_WATCHING
+
 
 @dataclass(frozen=True)
 class Bedrock:
@@ -51,7 +56,7 @@ class Bedrock:
 
     def keep_out(self) -> list[int]:
         """Have this process map only what it touches, until the descriptor is closed; none where that cannot be had."""
-        large = [(piece.start, piece.length) for piece in self.pieces if piece.length >= _WORTH_WATCHING]
+        large = [(piece.start, piece.length) for piece in self.pieces if piece.is_large]
         try:
             return [untouched.keep_out(large)] if large else []
         except OSError:
@@ -76,7 +81,7 @@ def begin_trial() -> Attempt:
 
 
 def lay(trial: Attempt) -> Bedrock:
-    """Lay down this process's memory, if the child that did so lived."""
+    """Lay down this process's memory, if the child that did so lived; from then on it maps only what it touches."""
     if trial.end() is not None:
         return Bedrock()
     try:
@@ -96,7 +101,7 @@ def _lay_and_go_on() -> None:
 def _laid() -> Bedrock:
     descriptor = os.memfd_create("bedrock", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        with Stage(most=2 * _MOST_MAPPINGS) as stage:
+        with Stage(most=3 * _MOST_MAPPINGS) as stage:
             pieces = tuple(_pieces(stage))
             _exchange(pieces, descriptor=descriptor, stage=stage)
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
@@ -106,7 +111,9 @@ def _laid() -> Bedrock:
 
 
 def _exchange(pieces: tuple[Piece, ...], *, descriptor: int, stage: Stage) -> None:
-    calls = []
+    calls: list[Words] = []
+    registrations: list[ctypes.Array[ctypes.c_char]] = []
+    watcher = _watcher()
     for piece in pieces:
         write = (descriptor, piece.start, piece.length, piece.offset)
         # Once where it may fail, so that the file has room; then once more, when nothing changes any more.
@@ -115,7 +122,19 @@ def _exchange(pieces: tuple[Piece, ...], *, descriptor: int, stage: Stage) -> No
         calls.append(Words(NUMBERS["pwrite64"], write))
         mapped = (piece.start, piece.length, piece.rights, PRIVATE | FIXED, descriptor, piece.offset)
         calls.append(Words(NUMBERS["mmap"], mapped))
+        if piece.is_large and watcher is not None:
+            registrations.append(untouched.registration(piece.start, piece.length))
+            register = (watcher, untouched.REGISTER, ctypes.addressof(registrations[-1]))
+            calls.append(Words(NUMBERS["ioctl"], register))
     stage.make(calls)
+
+
+def _watcher() -> int | None:
+    """Open for as long as this process lives; none where there is none to be had."""
+    try:
+        return untouched.watcher()
+    except OSError:
+        return None
 
 
 def _pieces(stage: Stage) -> Iterator[Piece]:

@@ -57,7 +57,6 @@ def serve(control: socket.socket) -> NoReturn:
     _warm_up()
     obstacle = rehearsal.end()
     below = bedrock.lay(trial)
-    below.keep_out()  # for as long as this process lives
     # What has only run out is no reason to hold calls by less: the jail is asked for in full, and refused if need be.
     lacking = obstacle.why if obstacle is not None and not obstacle.passes else None
     if lacking is not None:

@@ -19,22 +19,37 @@ from ringfence.kernel.syscalls import call
 _USER_MODE_ONLY = 1  # with it, nobody needs a right to ask
 _API = 0xAA
 _API_CALL = 0xC018_AA3F
-_REGISTER_CALL = 0xC020_AA00
 _OF_WRITES = 2
+REGISTER = 0xC020_AA00
 
 
-def keep_out(ranges: Iterable[tuple[int, int]]) -> int:
-    """Have only what is touched mapped in these ranges of (start, length), in this process and not in its children."""
+def watcher() -> int:
+    """A descriptor by which ranges of this process's memory, and of no child's, can be registered."""
     descriptor = call("userfaultfd", os.O_CLOEXEC | _USER_MODE_ONLY)
     try:
-        _ask(descriptor, _API_CALL, struct.pack("QQQ", _API, 0, 0))
-        for start, length in ranges:
-            _ask(descriptor, _REGISTER_CALL, struct.pack("QQQQ", start, length, _OF_WRITES, 0))
+        call("ioctl", descriptor, _API_CALL, _words(_API, 0, 0))
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def _ask(descriptor: int, what: int, words: bytes) -> None:
-    call("ioctl", descriptor, what, ctypes.create_string_buffer(words, len(words)))
+def registration(start: int, length: int) -> ctypes.Array[ctypes.c_char]:
+    """What the call `REGISTER` points to for a range."""
+    return _words(start, length, _OF_WRITES, 0)
+
+
+def keep_out(ranges: Iterable[tuple[int, int]]) -> int:
+    """Have only what is touched mapped in these ranges of (start, length), in this process and not in its children."""
+    descriptor = watcher()
+    try:
+        for start, length in ranges:
+            call("ioctl", descriptor, REGISTER, registration(start, length))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _words(*numbers: int) -> ctypes.Array[ctypes.c_char]:
+    return ctypes.create_string_buffer(struct.pack(f"{len(numbers)}Q", *numbers), 8 * len(numbers))
