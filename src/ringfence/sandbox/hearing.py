@@ -12,21 +12,12 @@ from __future__ import annotations
 import asyncio
 import select
 from collections.abc import Callable
-from typing import Protocol
 
 _AT_ONCE = 64
 
 
-class Hearing(Protocol):
-    """What can be told to listen at a descriptor; an event loop can, too."""
-
-    def add_reader(self, fd: int, callback: Callable[[], object], /) -> object: ...
-
-    def remove_reader(self, fd: int, /) -> object: ...
-
-
 class Ears:
-    """Hears for all jails of one host."""
+    """Hears for all jails of one host, as an event loop would (`Hearing`)."""
 
     def __init__(self) -> None:
         self._called: dict[int, Callable[[], object]] = {}
