@@ -44,4 +44,7 @@ class Ears:
         for fd, callback in readable:
             # One call back may take out the descriptor of another, or close it and open one of the same number.
             if callback is not None and called.get(fd) is callback:
-                callback()
+                try:
+                    callback()
+                except Exception as failure:  # what one call makes of its bytes keeps nobody else from being heard
+                    self._loop.call_exception_handler({"message": f"nobody took {failure!r}", "exception": failure})
