@@ -222,4 +222,11 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
         "False",
         (f"{_WAYS}ways_into_another_network_than_the_processs_are_refused",),
     ),
+    (
+        "NET-1",
+        "kernel/routes.py",
+        "socket.MSG_TRUNC, None, None) != _DONE_BYTES:",
+        "socket.MSG_TRUNC, None, None) < 0:",
+        (f"{_WAYS}a_network_whose_routes_the_kernel_refuses_is_not_taken_for_made",),
+    ),
 )
