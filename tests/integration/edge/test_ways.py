@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ringfence.errors import CallRefused
-from ringfence.inside.ways import known_families, open_ways
+from ringfence.inside.ways import known_families, open_ways, say_ready
 from ringfence.kernel import routes
 from ringfence.kernel.namespaces import NEW_NETWORK
 from ringfence.kernel.script import written_down
@@ -19,6 +19,7 @@ from ringfence.kernel.status import read_status
 from ringfence.kernel.syscalls import call
 from ringfence.sandbox.outlet import Networks
 from ringfence.sandbox.posture import Sighting
+from ringfence.sandbox.spare import ready_with
 
 pytestmark = pytest.mark.req("NET-1")
 
@@ -87,6 +88,20 @@ def test_every_address_of_the_known_families_leads_to_the_listener(families: tup
         return ()
 
     assert in_a_network_of_its_own(dialled)[0] == []
+
+
+def test_what_a_spare_hands_out_stays_out_of_the_programs_that_its_host_starts() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        handed = os.open(os.devnull, os.O_RDONLY)
+        say_ready(theirs.fileno(), handing_out=[handed])
+        assert not is_open(handed)
+        pid, descriptors = ready_with(ours, most=1)
+    found = [os.get_inheritable(descriptor) for descriptor in descriptors]
+    for descriptor in descriptors:
+        os.close(descriptor)
+    assert (pid, found) == (os.getpid(), [False])
 
 
 def test_ways_of_a_fresh_network_are_admitted_once() -> None:
