@@ -35,7 +35,9 @@ class Arrivals:
 
     def close(self) -> None:
         self.stop()
-        for listener in self._listeners:
+        # Numbers that were closed once may be somebody else's by now.
+        listeners, self._listeners = self._listeners, ()
+        for listener in listeners:
             os.close(listener)
 
     def _accept(self, descriptor: int) -> None:

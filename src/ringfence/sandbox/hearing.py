@@ -47,4 +47,5 @@ class Ears:
                 try:
                     callback()
                 except Exception as failure:  # what one call makes of its bytes keeps nobody else from being heard
-                    self._loop.call_exception_handler({"message": f"nobody took {failure!r}", "exception": failure})
+                    context = {"message": "what was heard at a descriptor was not taken", "exception": failure}
+                    self._loop.call_exception_handler(context)
