@@ -6,12 +6,14 @@ Never: waits on a listener, for whoever made it could make it block.
 
 from __future__ import annotations
 
-import asyncio
+import os
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from ringfence.edge.ofcall import Dialled
+from ringfence.execution.edge import Hearing
 
 TakeUp: TypeAlias = Callable[[socket.socket, Dialled], None]
 
@@ -19,30 +21,36 @@ TakeUp: TypeAlias = Callable[[socket.socket, Dialled], None]
 class Arrivals:
     """Accepts for one call."""
 
-    def __init__(self, listeners: Sequence[int], *, take_up: TakeUp) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._listeners = [socket.socket(fileno=descriptor) for descriptor in listeners]
+    def __init__(self, listeners: Sequence[int], *, hearing: Hearing, take_up: TakeUp) -> None:
+        self._hearing = hearing
+        self._listeners = listeners
         self._take_up = take_up
-        for listener in self._listeners:
-            listener.setblocking(False)
-            self._loop.add_reader(listener, self._accept, listener)
+        for listener in listeners:
+            hearing.add_reader(listener, partial(self._accept, listener))
 
     def stop(self) -> None:
         """Accept no more."""
         for listener in self._listeners:
-            self._loop.remove_reader(listener)
+            self._hearing.remove_reader(listener)
 
     def close(self) -> None:
         self.stop()
-        for listener in self._listeners:
-            listener.close()
+        # Numbers that were closed once may be somebody else's by now.
+        listeners, self._listeners = self._listeners, ()
+        for listener in listeners:
+            os.close(listener)
 
-    def _accept(self, listener: socket.socket) -> None:
-        """One each time the loop says that one waits."""
+    def _accept(self, descriptor: int) -> None:
+        """One each time it is heard that one waits."""
+        listener = socket.socket(fileno=descriptor)
         try:
+            # Each time anew: whoever made it could keep a copy and change that, and this loop would wait.
+            listener.setblocking(False)
             made, _ = listener.accept()
         except OSError:
             return
+        finally:
+            listener.detach()
         made.setblocking(False)
         address, port = made.getsockname()[:2]
         self._take_up(made, (address.removeprefix("::ffff:"), port))

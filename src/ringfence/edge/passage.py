@@ -41,8 +41,9 @@ class CallPassage:
         self._open: dict[asyncio.Task[None], socket.socket] = {}
         self._stub: StubResolver | None = None
         if isinstance(ways, Ways):
-            self._stub = StubResolver(socket.socket(fileno=ways.resolver), answers=self.answers)
-            self._arrivals: Arrivals | Connects = Arrivals(ways.listeners, take_up=self._take_up)
+            hearing = ways.hearing or self._loop
+            self._stub = StubResolver(socket.socket(fileno=ways.resolver), hearing=hearing, answers=self.answers)
+            self._arrivals: Arrivals | Connects = Arrivals(ways.listeners, hearing=hearing, take_up=self._take_up)
         else:
             self._arrivals = Connects(
                 ways,

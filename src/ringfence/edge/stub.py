@@ -7,7 +7,6 @@ Never: sends a byte anywhere but back, or answers more than a call may ask.
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import struct
 from contextlib import suppress
@@ -17,6 +16,7 @@ from ringfence.edge import dns
 from ringfence.edge.ends import End
 from ringfence.edge.ledger import Ledger
 from ringfence.edge.names import Names
+from ringfence.execution.edge import Hearing
 
 _LONGEST_QUESTION = 1_232
 _AT_ONCE = 16
@@ -55,14 +55,14 @@ class Answers:
 class StubResolver:
     """Answers one call's datagrams for as long as the call lasts."""
 
-    def __init__(self, plain: socket.socket, *, answers: Answers) -> None:
+    def __init__(self, plain: socket.socket, *, hearing: Hearing, answers: Answers) -> None:
         self._socket = plain
         self._answers = answers
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(plain, self._readable)
+        self._hearing = hearing
+        hearing.add_reader(plain.fileno(), self._readable)
 
     def close(self) -> None:
-        self._loop.remove_reader(self._socket)
+        self._hearing.remove_reader(self._socket.fileno())
         self._socket.close()
 
     def _readable(self) -> None:
@@ -73,7 +73,7 @@ class StubResolver:
             except OSError:
                 return
             if not self._answers.count():
-                self._loop.remove_reader(self._socket)
+                self._hearing.remove_reader(self._socket.fileno())
                 return
             self._reply(datagram, sender)
 

@@ -28,12 +28,24 @@ class Trust:
     roots: str
 
 
+class Hearing(Protocol):
+    """What can be told to listen at a descriptor; an event loop can, too."""
+
+    def add_reader(self, fd: int, callback: Callable[[], object], /) -> object: ...
+
+    def remove_reader(self, fd: int, /) -> object: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ways:
-    """The sockets of one jail's network that were handed out: listeners, and the one that names are asked over."""
+    """The sockets of one jail's network that were handed out: listeners, and the one that names are asked over.
+
+    `hearing` tells when there is something at them; the running event loop does where nobody else is named.
+    """
 
     listeners: tuple[int, ...]
     resolver: int
+    hearing: Hearing | None = None
 
     @property
     def descriptors(self) -> tuple[int, ...]:

@@ -37,10 +37,12 @@ _SAME_ID = namespaces.IdMap(inside=INNER_ID, outside=INNER_ID)
 
 @dataclass(frozen=True, kw_only=True)
 class Confinement:
-    """How a spare gives up everything but what a call needs: before it makes its ways out, and after."""
+    """How a spare gives up everything but what a call needs, its ways out made before the last of it, and says so."""
 
     enclose: Script
+    open_ways: Script
     restrict: Script
+    say_ready: Script
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,15 +79,20 @@ def run(
         os.dup2(channel, CHANNEL)
         os.dup2(printed, 1)
         os.dup2(printed, 2)
-        if prepared.confinement is None:
+        confinement = prepared.confinement
+        outward: Sequence[int] = ()
+        if confinement is None:
             outward = confined.bind_spare(
                 layout, warden=warden, resources=resource_limits(layout.bounds), kept=(0, 1, 2, CHANNEL)
             )
         else:
-            outward = _confine(layout, prepared.confinement)
+            _confine(layout, confinement)
         serve.rehearse(repertoire.rehearsal)
         event_loop = asyncio.new_event_loop() if repertoire.loop == "needed" else None
-        ways.say_ready(CHANNEL, handing_out=outward)
+        if confinement is None:
+            ways.say_ready(CHANNEL, handing_out=outward)
+        else:
+            confinement.say_ready.play()
         status = serve.one_job(repertoire.tools, event_loop=event_loop, layout=layout, leave=prepared.leave)
     except BaseException as failure:  # whatever went wrong here, the host must hear of it and no tool may run
         wire.send(CHANNEL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
@@ -107,19 +114,28 @@ def prepare(layout: Layout) -> Prepared:
 
 
 def _confinement(layout: Layout) -> Confinement:
+    # A question to the kernel, which while calls are written down gets none.
+    families = ways.known_families() if layout.ports else ()
     with written_down(open_below=_FIRST_FREE) as enclose:
         _enclose(layout)
-    with written_down(open_below=_FIRST_FREE + ways.count(layout.ports)) as restrict:
+    with written_down(open_below=_FIRST_FREE) as open_ways:
+        outward = ways.open_ways(layout.ports, families=families) if layout.ports else []
+    with written_down(open_below=_FIRST_FREE + len(outward)) as restrict:
         _restrict(layout)
-    return Confinement(enclose=enclose, restrict=restrict)
+    with written_down(open_below=_FIRST_FREE + len(outward)) as say_ready:
+        ways.say_ready(CHANNEL, handing_out=outward)
+    return Confinement(enclose=enclose, open_ways=open_ways, restrict=restrict, say_ready=say_ready)
 
 
-def _confine(layout: Layout, confinement: Confinement) -> list[int]:
-    """Give up everything but what a call needs; gives the ways out that are still to be handed over."""
+def _confine(layout: Layout, confinement: Confinement) -> None:
+    """Give up everything but what a call needs."""
     confinement.enclose.play()
-    outward = ways.open_ways(layout.ports) if layout.ports else []
+    try:
+        confinement.open_ways.play()
+    except OSError as failure:
+        message = f"no network of its own, with listeners at {layout.ports}: {failure.strerror}"
+        raise OSError(failure.errno, message) from None
     confinement.restrict.play()
-    return outward
 
 
 def _enclose(layout: Layout) -> None:

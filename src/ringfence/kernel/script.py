@@ -10,19 +10,21 @@ it writes to becomes its own. Here the way is one loop.
 from __future__ import annotations
 
 import ctypes
+import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from ringfence.kernel import syscalls
+from ringfence.kernel.message import Message
 from ringfence.kernel.syscalls import Argument, failed, made
 
-_OPENING = frozenset({"openat", "landlock_create_ruleset"})
+_OPENING = frozenset({"openat", "landlock_create_ruleset", "socket"})
 # What answers nothing but that it was done; a call that is in neither list is not written down.
 _DOING = frozenset(
     {
-        "capset", "chdir", "close", "close_range", "exit_group", "landlock_add_rule", "landlock_restrict_self", "mkdir",
-        "mount", "prctl", "prlimit64", "seccomp",
+        "bind", "capset", "chdir", "close", "close_range", "exit_group", "landlock_add_rule", "landlock_restrict_self",
+        "listen", "mkdir", "mount", "prctl", "prlimit64", "seccomp", "setsockopt",
     }
 )  # fmt: skip
 
@@ -53,6 +55,9 @@ class Script:
         """The word for an argument; what it points to is kept as it is now."""
         if argument is None or isinstance(argument, int):
             return argument or 0
+        if isinstance(argument, Message):
+            self._memory.append(argument)
+            return argument.address
         kept = ctypes.create_string_buffer(bytes(argument))
         self._memory.append(kept)
         return ctypes.addressof(kept)
@@ -73,8 +78,13 @@ class _Scribe:
 
     def _foreseen(self, name: str, arguments: tuple[Argument, ...]) -> int:
         match name, arguments:
-            case "write", (_, _, int(length)):
+            case "write" | "sendto", (_, _, int(length), *_):
                 return length
+            # Asked for its whole length, a message is the one that was made room for, or another.
+            case "recvfrom", (_, _, int(length), socket.MSG_TRUNC, *_):
+                return length
+            case "sendmsg", (_, Message() as message, _):
+                return message.length
             case "close", (int(descriptor),):
                 self._open.discard(descriptor)
             case "close_range", (int(first), int(last), _):

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from ringfence.errors import RingfenceError
+from ringfence.kernel.message import Message
 
 # The x86_64 numbers are dense in two runs; a name's place in its run is its number.
 _FIRST_RUN = """
@@ -68,7 +69,7 @@ NUMBERS: Mapping[str, int] = {
 }
 TABLE_END = max(NUMBERS.values()) + 1
 
-Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
+Argument = int | bytes | ctypes.Array[ctypes.c_char] | Message | None
 T = TypeVar("T")
 
 _MOST_ARGUMENTS = 6

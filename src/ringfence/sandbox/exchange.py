@@ -14,13 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ringfence.execution.edge import Passage
+from ringfence.execution.edge import Hearing, Passage
 from ringfence.execution.storage import Desk
 from ringfence.inside import wire
 from ringfence.inside.storage_wire import MOST_QUESTION
 from ringfence.sandbox.answering import Answering
 from ringfence.sandbox.groups import Used
-from ringfence.sandbox.hearing import Hearing
 from ringfence.sandbox.live import Live, is_exiting, measure_live
 from ringfence.sandbox.spare import Spare
 

@@ -12,21 +12,12 @@ from __future__ import annotations
 import asyncio
 import select
 from collections.abc import Callable
-from typing import Protocol
 
 _AT_ONCE = 64
 
 
-class Hearing(Protocol):
-    """What can be told to listen at a descriptor; an event loop can, too."""
-
-    def add_reader(self, fd: int, callback: Callable[[], object], /) -> object: ...
-
-    def remove_reader(self, fd: int, /) -> object: ...
-
-
 class Ears:
-    """Hears for all jails of one host."""
+    """Hears for all jails of one host, as an event loop would (`Hearing`)."""
 
     def __init__(self) -> None:
         self._called: dict[int, Callable[[], object]] = {}
@@ -53,4 +44,8 @@ class Ears:
         for fd, callback in readable:
             # One call back may take out the descriptor of another, or close it and open one of the same number.
             if callback is not None and called.get(fd) is callback:
-                callback()
+                try:
+                    callback()
+                except Exception as failure:  # what one call makes of its bytes keeps nobody else from being heard
+                    context = {"message": "what was heard at a descriptor was not taken", "exception": failure}
+                    self._loop.call_exception_handler(context)

@@ -109,7 +109,7 @@ class Jail:
             groups=self._groups,
             allowance=self._walls.allowance,
             inner_pid=self._as_the_warden_counts,
-            networks=networks_of(order.layout),
+            networks=networks_of(order.layout, hearing=setting.ears),
             hearing=setting.ears,
         )
         self._calls = 0

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
-from ringfence.execution.edge import ROOTS_FILE, Edge, Passage, Trust, Ways, WaysOut, network_of, ports_of
+from ringfence.execution.edge import ROOTS_FILE, Edge, Hearing, Passage, Trust, Ways, WaysOut, network_of, ports_of
 from ringfence.execution.sandbox import Job
 from ringfence.inside.layout import Layout, Mount, Rule, TextFile
 from ringfence.inside.mediation import EDGE_PORT
@@ -61,9 +61,11 @@ class Outward:
         self._ways = ways
 
     @classmethod
-    def of(cls, descriptors: Sequence[int]) -> Outward:
+    def of(cls, descriptors: Sequence[int], *, hearing: Hearing | None = None) -> Outward:
         """The ways among these descriptors, listeners first."""
-        return cls(Ways(listeners=tuple(descriptors[:-1]), resolver=descriptors[-1]) if descriptors else None)
+        if not descriptors:
+            return cls(None)
+        return cls(Ways(listeners=tuple(descriptors[:-1]), resolver=descriptors[-1], hearing=hearing))
 
     def take(self) -> WaysOut | None:
         taken, self._ways = self._ways, None
@@ -129,9 +131,11 @@ def with_roots(layout: Layout, trust: Trust, *, exposed: Exposed) -> Layout:
 class Networks:
     """The networks that calls of one jail have had; none serves a second."""
 
-    def __init__(self, ports: Sequence[int]) -> None:
+    def __init__(self, ports: Sequence[int], *, hearing: Hearing | None = None) -> None:
+        self._hearing = hearing
         self.ports = tuple(ports)
-        self._had: set[int] = set()
+        # The host's own is none that a call may have.
+        self._had = {_own_cookie()} if self.ports else set[int]()
 
     @property
     def most(self) -> int:
@@ -147,52 +151,56 @@ class Networks:
         except BaseException:
             close_all(descriptors)
             raise
-        return Outward.of(descriptors)
+        return Outward.of(descriptors, hearing=self._hearing)
 
     def _problem(self, descriptors: Sequence[int], *, seen: Sighting) -> str | None:
         if len(descriptors) != self.most:
             return f"{len(descriptors)} of them"
         if not descriptors:
             return None
-        cookies = {_cookie(descriptor) for descriptor in descriptors}
-        if len(cookies) != 1 or cookies <= self._had or cookies == {_own_cookie()}:
+        borrowed: list[socket.SocketType] = []
+        try:
+            for descriptor in descriptors:
+                borrowed.append(socket.SocketType(fileno=descriptor))
+            return self._problem_of(borrowed, seen=seen)
+        finally:
+            for each in borrowed:
+                each.detach()
+
+    def _problem_of(self, ways: Sequence[socket.SocketType], *, seen: Sighting) -> str | None:
+        cookies = set(map(_cookie, ways))
+        if len(cookies) != 1 or cookies <= self._had:
             return "another network than a fresh one"
         self._had |= cookies
-        wrong = [port for port, listener in zip(self.ports, descriptors, strict=False) if not _listens(listener, port)]
-        if wrong or not _resolves(descriptors[-1]):
+        *listeners, resolver = ways
+        wrong = [port for port, each in zip(self.ports, listeners, strict=True) if not _listens(each, port)]
+        if wrong or not _resolves(resolver):
             return f"no listener at {wrong}"
-        if seen.namespaces and any(_network(each) != seen.namespaces["net"] for each in descriptors):
+        # By now they are all of one network, so one of them tells for all.
+        if seen.namespaces and _network(resolver.fileno()) != seen.namespaces["net"]:
             return "another network than the process's"
         return None
 
 
-def _borrowed(descriptor: int) -> socket.socket:
-    return socket.socket(fileno=os.dup(descriptor))
-
-
-def _cookie(descriptor: int) -> int:
-    with _borrowed(descriptor) as each:
-        return int(_COOKIE.unpack(each.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, _COOKIE.size))[0])
+def _cookie(way: socket.SocketType) -> int:
+    return int(_COOKIE.unpack(way.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, _COOKIE.size))[0])
 
 
 def _own_cookie() -> int:
     with socket.socket() as own:
-        return _cookie(own.fileno())
+        return _cookie(own)
 
 
-def _listens(descriptor: int, port: int) -> bool:
-    with _borrowed(descriptor) as each:
-        listening = each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-        kind = (each.family in (socket.AF_INET, socket.AF_INET6), each.type, each.getsockname()[1])
-        return bool(listening) and kind == (True, socket.SOCK_STREAM, port)
+def _listens(way: socket.SocketType, port: int) -> bool:
+    listening = way.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+    kind = (way.family in (socket.AF_INET, socket.AF_INET6), way.type, way.getsockname()[1])
+    return bool(listening) and kind == (True, socket.SOCK_STREAM, port)
 
 
-def _resolves(descriptor: int) -> bool:
-    with _borrowed(descriptor) as each:
-        return (each.family, each.type) == (socket.AF_INET, socket.SOCK_DGRAM) and each.getsockname() == (
-            RESOLVER_ADDRESS,
-            RESOLVER_PORT,
-        )
+def _resolves(way: socket.SocketType) -> bool:
+    kind = (way.family, way.type)
+    here = (RESOLVER_ADDRESS, RESOLVER_PORT)
+    return kind == (socket.AF_INET, socket.SOCK_DGRAM) and way.getsockname() == here
 
 
 def _network(descriptor: int) -> str:

@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 
 from ringfence.errors import CallRefused
-from ringfence.execution.edge import Asking
+from ringfence.execution.edge import Asking, Hearing
 from ringfence.inside.layout import Layout
 from ringfence.kernel import notify
 from ringfence.sandbox.outlet import Networks, Outward, close_all
@@ -53,6 +53,7 @@ class Questions:
             raise CallRefused(message, code="not_enforceable", remedy=_REMEDY) from None
 
 
-def networks_of(layout: Layout) -> Networks | Questions:
+def networks_of(layout: Layout, *, hearing: Hearing | None = None) -> Networks | Questions:
     """How this jail's spares leave, if they do."""
-    return Questions() if layout.posture == "confined" and layout.ports else Networks(layout.ports)
+    confined = layout.posture == "confined" and layout.ports
+    return Questions() if confined else Networks(layout.ports, hearing=hearing)

@@ -100,7 +100,7 @@ def ready_pid(channel: socket.socket) -> int:
 def ready_with(channel: socket.socket, *, most: int) -> tuple[int, list[int]]:
     """The pid of a process that says it is ready, and the descriptors that it hands out, at most so many."""
     space = CREDENTIALS_SPACE + (socket.CMSG_SPACE(most * _DESCRIPTOR.itemsize) if most else 0)
-    message, ancillary, _, _ = channel.recvmsg(_MOST_COMPLAINT, space)
+    message, ancillary, _, _ = channel.recvmsg(_MOST_COMPLAINT, space, socket.MSG_CMSG_CLOEXEC)
     descriptors = _DESCRIPTOR[:0]
     for level, kind, content in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):

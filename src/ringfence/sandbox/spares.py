@@ -13,10 +13,10 @@ from collections.abc import Callable
 from functools import partial
 
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
+from ringfence.execution.edge import Hearing
 from ringfence.execution.storage import Desk
 from ringfence.sandbox.exchange import Exchange, Record, Said
 from ringfence.sandbox.groups import Groups, Lent, Used, open_doors
-from ringfence.sandbox.hearing import Hearing
 from ringfence.sandbox.outlet import Networks, Outward, close_all
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held

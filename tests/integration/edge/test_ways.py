@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ringfence.errors import CallRefused
-from ringfence.inside.ways import open_ways
+from ringfence.inside.ways import known_families, open_ways, say_ready
+from ringfence.kernel import routes
 from ringfence.kernel.namespaces import NEW_NETWORK
+from ringfence.kernel.script import written_down
 from ringfence.kernel.status import read_status
 from ringfence.kernel.syscalls import call
 from ringfence.sandbox.outlet import Networks
 from ringfence.sandbox.posture import Sighting
+from ringfence.sandbox.spare import ready_with
 
 pytestmark = pytest.mark.req("NET-1")
 
@@ -47,6 +52,56 @@ def assert_refused(networks: Networks, descriptors: Sequence[int], seen: Sightin
         networks.admit(descriptors, seen=seen)
     assert refused.value.code == "posture_insufficient"
     assert [descriptor for descriptor in descriptors if is_open(descriptor)] == []
+
+
+def test_a_network_whose_routes_the_kernel_refuses_is_not_taken_for_made() -> None:
+    """Asked for twice, the second time by hand and then as a spare does it."""
+
+    def refused() -> Sequence[int]:
+        with written_down(open_below=3) as script:
+            routes.make_every_address_local(known_families())
+        routes.make_every_address_local(known_families())
+        with pytest.raises(FileExistsError, match="rtnetlink 24"):
+            routes.make_every_address_local(known_families())
+        kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)
+        [asked, answered] = [step for step in script.steps if step.name in ("sendto", "recvfrom")]
+        script.steps[:] = [step._replace(words=(step.words[0], kernel.fileno(), *step.words[2:]))
+                           for step in (asked, answered)]  # fmt: skip
+        with kernel, pytest.raises(OSError, match="recvfrom") as failed:
+            script.play()
+        assert failed.value.errno == errno.EPROTO
+        return ()
+
+    assert in_a_network_of_its_own(refused)[0] == []
+
+
+@pytest.mark.parametrize("families", [(socket.AF_INET,), (socket.AF_INET, socket.AF_INET6)])
+def test_every_address_of_the_known_families_leads_to_the_listener(families: tuple[int, ...]) -> None:
+    addresses: dict[int, str] = {socket.AF_INET: "192.0.2.7", socket.AF_INET6: "2001:db8::7"}
+
+    def dialled() -> Sequence[int]:
+        listener, resolver = open_ways((80,), families=families)
+        with socket.socket(fileno=listener) as listening, socket.socket(fileno=resolver):
+            for family in families:
+                with socket.create_connection((addresses[family], 80)), listening.accept()[0] as made:
+                    assert made.getsockname()[0].removeprefix("::ffff:") == addresses[family]
+        return ()
+
+    assert in_a_network_of_its_own(dialled)[0] == []
+
+
+def test_what_a_spare_hands_out_stays_out_of_the_programs_that_its_host_starts() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        handed = os.open(os.devnull, os.O_RDONLY)
+        say_ready(theirs.fileno(), handing_out=[handed])
+        assert not is_open(handed)
+        pid, descriptors = ready_with(ours, most=1)
+    found = [os.get_inheritable(descriptor) for descriptor in descriptors]
+    for descriptor in descriptors:
+        os.close(descriptor)
+    assert (pid, found) == (os.getpid(), [False])
 
 
 def test_ways_of_a_fresh_network_are_admitted_once() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import re
+import socket
 from pathlib import Path
 
 import pytest
 
 from ringfence.kernel import limits
+from ringfence.kernel.message import Message
 from ringfence.kernel.script import written_down
 from ringfence.kernel.syscalls import call, open_here
 
@@ -63,6 +65,33 @@ def test_a_call_whose_answer_nobody_has_foreseen_cannot_be_written_down(name: st
     with written_down(open_below=3) as script, pytest.raises(ValueError, match=f"`{name}`"):
         call(name, 0, None, 0)
     assert script.steps == []
+
+
+def test_a_message_with_descriptors_is_sent_as_it_was_written_down(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, (tmp_path / "file").open("wb") as file:
+        with written_down(open_below=3) as script:
+            call("sendmsg", theirs.fileno(), Message(b"word", descriptors=(file.fileno(), ours.fileno())), 0)
+        script.play()
+        said, descriptors, _, _ = socket.recv_fds(ours, 100, 2)
+        found = [os.path.sameopenfile(*pair) for pair in zip(descriptors, (file.fileno(), ours.fileno()), strict=True)]
+        for descriptor in descriptors:
+            os.close(descriptor)
+    assert (said, found) == (b"word", [True, True])
+
+
+@pytest.mark.parametrize("sent", [b"wor", b"words"])
+def test_a_message_of_another_length_than_the_awaited_one_is_a_failure(sent: bytes) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        with written_down(open_below=3) as script:
+            call("recvfrom", ours.fileno(), bytes(4), 4, socket.MSG_TRUNC, None, None)
+        theirs.send(b"word")
+        script.play()
+        theirs.send(sent)
+        with pytest.raises(OSError, match="recvfrom") as refused:
+            script.play()
+    assert refused.value.errno == errno.EPROTO
 
 
 def test_calls_are_made_again_once_the_writing_is_over(tmp_path: Path) -> None:

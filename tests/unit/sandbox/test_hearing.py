@@ -77,6 +77,25 @@ async def test_a_number_that_has_a_new_owner_is_not_called_for_what_its_old_one_
     assert heard == ["first"]
 
 
+@pytest.mark.req("SBX-10")
+async def test_one_that_fails_each_time_is_told_of_and_keeps_nobody_from_being_heard(
+    pipes: list[tuple[int, int]],
+) -> None:
+    """Both fail, so that whoever comes first in a round stands in the other's way."""
+    ears, heard, told = Ears(), list[int](), list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(repr(context["exception"])))
+
+    def failing(mine: int) -> None:
+        heard.append(mine)
+        raise RuntimeError
+
+    for reading, writing in pipes:
+        ears.add_reader(reading, partial(failing, reading))
+        os.write(writing, b"x")
+    await _rounds(ears)
+    assert (set(heard), told) == ({reading for reading, _ in pipes}, ["RuntimeError()"] * len(heard))
+
+
 async def test_what_was_never_put_in_can_be_taken_out(pipes: list[tuple[int, int]]) -> None:
     ears = Ears()
     ears.remove_reader(pipes[0][0])
