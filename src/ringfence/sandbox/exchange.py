@@ -105,10 +105,11 @@ class Exchange:
         self._left = memoryview(frames)
         self.over: asyncio.Future[Said] = self._loop.create_future()
         self._started = time.perf_counter()
+        # First, so that the tool runs while this side gets ready to hear it.
+        self._write()
         self._alarm = self._loop.call_later(wall_seconds, self.stop, "wall_limit", "the tool did not finish in time")
         self._hearing.add_reader(self._channel, self._readable)
         self._hearing.add_reader(spare.ends.printed, self._printing)
-        self._write()
 
     def await_record(self) -> None:
         """Count this call as over only when the warden says that the process and all it started are gone."""
@@ -217,8 +218,10 @@ class Exchange:
                 continue
             if self._fault is None:
                 self.left_by_itself = True
-                self._let_ends_go()
+                self._alarm.cancel()
                 self._tell("exiting")
+                # Nothing comes through them any more; whoever awaits the answer need not wait while they are closed.
+                self._loop.call_soon(self._let_ends_go)
         elif looks:
             # Between its last two calls a process is on its way out and does not show it yet. It may wait for this
             # very core, and the shortest timer of the event loop is ten times as long as it needs.
