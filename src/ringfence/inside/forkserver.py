@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import pydantic
 
-from ringfence.contract.schema import PLAIN_TYPES, plain_adapter
+from ringfence.contract.schema import PLAIN_TYPES, plain_output
 from ringfence.inside import grants, warden
 from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
@@ -86,7 +86,7 @@ def _warm_up() -> None:
     filters("none")
     filters("again")
     for plain in PLAIN_TYPES:
-        plain_adapter(plain)
+        plain_output(plain)
     _Warm(number=1).model_dump_json()
     _Warm.model_json_schema()
     pydantic.TypeAdapter(list[str]).dump_json([])
