@@ -11,26 +11,29 @@ import gc
 import json
 import logging
 import os
+import select
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 import pydantic
 
 from ringfence.contract.schema import PLAIN_TYPES, plain_output
 from ringfence.inside import grants, warden
+from ringfence.inside.blank import Blank, Life, Nursery
 from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order, read_order
+from ringfence.inside.ordering import MOST_DESCRIPTORS, MOST_ORDER_BYTES
 from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT
 from ringfence.inside.serve import rehearse
 from ringfence.kernel import attempts, landlock, namespaces, trials
 
 # Until Python has worked out how each step is best taken, it writes to the code as it runs it.
 _REHEARSALS = 16
-MOST_ORDER_BYTES = 131_072
-MOST_DESCRIPTORS = 8
+LAY_UP = b"lay up"
 JAIL_NAMESPACES = (
     namespaces.NEW_USER
     | namespaces.NEW_MOUNTS
@@ -61,20 +64,38 @@ def serve(control: socket.socket) -> NoReturn:
         namespaces.adopt_orphans()
     # The kernel reaps what dies here; nobody waits for a warden's status.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    life, life_held = os.pipe()
+    life = Life.begin()
+    nursery = Nursery(JAIL_NAMESPACES, life=life)
     control.send(json.dumps({"lacking": lacking}).encode())
+    if lacking is None:
+        nursery.lay_up()
     while True:
-        packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
+        packet, descriptors = _next(control, nursery=nursery)
         if not packet:
-            _end(lacking)
-        answer = _obey(json.loads(packet), descriptors=descriptors, life=life, life_held=life_held)
+            _end(lacking, nursery=nursery)
+        if packet == LAY_UP:
+            nursery.lay_up()
+            continue
+        answer = _obey(packet, descriptors=descriptors, nursery=nursery, life=life)
         for descriptor in descriptors:
             os.close(descriptor)
         control.send(json.dumps(answer).encode())
 
 
-def _end(lacking: str | None) -> NoReturn:
+def _next(control: socket.socket, *, nursery: Nursery) -> tuple[bytes, list[int]]:
+    """What the host says next; meanwhile no blank outlasts the mounts that it copied."""
+    heard: list[socket.socket] = []
+    while not heard:
+        heard, _, changed = select.select([control], [], [nursery.table])
+        if changed:
+            nursery.clear()
+    packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
+    return packet, descriptors
+
+
+def _end(lacking: str | None, *, nursery: Nursery) -> NoReturn:
     """A jail of namespaces hears of this end by itself; without them, everything below is ended first."""
+    nursery.clear()
     if lacking is not None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         end_descendants()
@@ -104,32 +125,47 @@ def _warm_up() -> None:
     gc.freeze()
 
 
-def _obey(document: dict[str, object], *, descriptors: list[int], life: int, life_held: int) -> dict[str, str]:
-    order = read_order(document)
-    report, channel, *doors = descriptors
+def _obey(packet: bytes, *, descriptors: Sequence[int], nursery: Nursery, life: Life) -> dict[str, str]:
+    order = read_order(json.loads(packet))
     if (order.layout.stage_a, order.layout.stage_b) != filters_of(order.layout).digests:
         return {"refused": "the host's system call tables are not those of the jail"}
-    gate, gate_held = os.pipe()
-    granted: list[int] | None = None
     try:
-        mounted = order.layout.posture == "full"
-        granted = grants.take_as_root(order) if mounted and os.geteuid() == 0 else None
-        pid = namespaces.clone(JAIL_NAMESPACES if mounted else 0)
-        if pid == 0:
-            os.close(life_held)
-            os.close(gate_held)
-            warden.run(order, report=report, channel=channel, doors=doors, gate=gate, life=life, granted=granted)
-        if order.layout.posture == "full":
-            _give_ids(pid, order)
-        os.write(gate_held, b"\1")
-        return {}
+        if order.layout.posture == "confined":
+            _bear_confined(order, descriptors=descriptors, life=life)
+        else:
+            _bear(order, packet=packet, descriptors=descriptors, nursery=nursery)
     except OSError as failure:
         return {"refused": str(failure)}
+    return {}
+
+
+def _bear(order: Order, *, packet: bytes, descriptors: Sequence[int], nursery: Nursery) -> None:
+    blank = _ordered(packet, descriptors=descriptors, nursery=nursery)
+    granted: list[int] | None = None
+    try:
+        granted = grants.take_as_root(order) if os.geteuid() == 0 else None
+        _give_ids(blank.pid, order)
+        blank.let_go_on(granted=granted)
     finally:
         for tree in granted or ():
             os.close(tree)
-        os.close(gate)
-        os.close(gate_held)
+        blank.leave()
+
+
+def _ordered(packet: bytes, *, descriptors: Sequence[int], nursery: Nursery) -> Blank:
+    """A blank that has the order; one that ended while it waited is passed over."""
+    blank = nursery.take()
+    while not blank.give(packet, descriptors=descriptors):
+        blank.leave()
+        blank = nursery.take()
+    return blank
+
+
+def _bear_confined(order: Order, *, descriptors: Sequence[int], life: Life) -> None:
+    if os.fork() == 0:
+        os.close(life.held)
+        report, channel, *doors = descriptors
+        warden.run_confined(order, report=report, channel=channel, doors=doors, life=life.heard)
 
 
 def _give_ids(pid: int, order: Order) -> None:

@@ -11,12 +11,14 @@ import socket
 import subprocess
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 from ringfence.errors import CallRefused
-from ringfence.inside.forkserver import MOST_ORDER_BYTES
+from ringfence.inside.forkserver import LAY_UP
 from ringfence.inside.layout import Layout, Order
+from ringfence.inside.ordering import MOST_ORDER_BYTES
 from ringfence.sandbox.installation import Installation
 from ringfence.sandbox.processes import Held
 
@@ -36,6 +38,7 @@ class ForkServer:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(control.fileno(), self._answered)
         self._gone = False
+        self._took = False
         self.lacking: str | None = None
 
     @classmethod
@@ -80,9 +83,18 @@ class ForkServer:
         if self._gone:
             raise _unusable("the fork server is gone")
         socket.send_fds(self._control, [packet], descriptors)
+        self._took = True
         answer = await self._expect()
         if "refused" in answer:
             raise _unusable(f"no jail could be made: {answer['refused']}")
+
+    def lay_up(self) -> None:
+        """Once a jail was born and nobody waits for it, have the next one begun."""
+        if self._took and not self._gone and self.lacking is None:
+            self._took = False
+            # Whether it hears this does not matter: without one that waits, a jail is only later.
+            with suppress(OSError):
+                self._control.send(LAY_UP)
 
     async def close(self) -> None:
         """End it; every jail that it bore ends too."""

@@ -210,8 +210,9 @@ class Jail:
             raise
 
     def refill(self) -> None:
-        """Have as many wait as the host keeps; the first call does not wait for more than its own."""
+        """Have as many wait as the host keeps, and the next jail begun; a first call waits for no more than its own."""
         self._spares.grow(self._setting.spares)
+        self._setting.server.lay_up()
 
     async def close(self) -> None:
         """Kill everything in the jail and wait until it is gone."""
