@@ -21,13 +21,13 @@ from typing import NoReturn
 import pydantic
 
 from ringfence.contract.schema import PLAIN_TYPES, plain_output
-from ringfence.inside import grants, warden
+from ringfence.inside import grants, ordering, spare, warden
 from ringfence.inside.blank import Blank, Life, Nursery
 from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
-from ringfence.inside.layout import INNER_ID, Order, read_order
+from ringfence.inside.layout import INNER_ID, Order
 from ringfence.inside.ordering import MOST_DESCRIPTORS, MOST_ORDER_BYTES
-from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT
+from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, rehearse_declaring
 from ringfence.inside.serve import rehearse
 from ringfence.kernel import attempts, landlock, namespaces, trials
 
@@ -111,6 +111,9 @@ def _warm_up() -> None:
     _Warm(number=1).model_dump_json()
     _Warm.model_json_schema()
     pydantic.TypeAdapter(list[str]).dump_json([])
+    for _ in range(_REHEARSALS // 2):
+        rehearse_declaring()
+        spare.rehearse()
     for _ in range(_REHEARSALS):
         rehearse(PLAIN)
         rehearse(WITH_CONTEXT)
@@ -126,7 +129,7 @@ def _warm_up() -> None:
 
 
 def _obey(packet: bytes, *, descriptors: Sequence[int], nursery: Nursery, life: Life) -> dict[str, str]:
-    order = read_order(json.loads(packet))
+    order = ordering.read(packet)
     if (order.layout.stage_a, order.layout.stage_b) != filters_of(order.layout).digests:
         return {"refused": "the host's system call tables are not those of the jail"}
     try:

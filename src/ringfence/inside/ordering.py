@@ -2,6 +2,9 @@
 
 Takes: a socket between two of Ringfence's own processes.  Gives: the order that came.  Never: takes two packets for one
 order.
+
+A packet is two lines: what is this jail's alone, and its layout, which the jails of many agents share. A process that
+has read a layout knows it, and so does every child.
 """
 
 from __future__ import annotations
@@ -10,13 +13,15 @@ import json
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from ringfence.inside.layout import Order, read_order
+from ringfence.inside.layout import Layout, Order, read_layout
 
 MOST_ORDER_BYTES = 131_072
 MOST_DESCRIPTORS = 8
 # The kernel carries at most 253 in one packet.
 _TREES_AT_ONCE = 200
+_LAYOUTS_KEPT = 64
 _MORE, _LAST, _NONE_TAKEN = b"m", b"l", b"n"
 
 
@@ -38,7 +43,28 @@ def hear(orders: socket.socket) -> Heard | None:
     packet, descriptors, _, _ = socket.recv_fds(orders, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
     if not packet:
         return None
-    return Heard(packet=packet, order=read_order(json.loads(packet)), descriptors=descriptors)
+    return Heard(packet=packet, order=read(packet), descriptors=descriptors)
+
+
+def spell(order: Order) -> bytes:
+    """The packet of an order."""
+    own = {"source": order.source, "module": order.module, "uid": order.uid, "gid": order.gid}
+    return json.dumps(own).encode() + b"\n" + _spelled(order.layout)
+
+
+def read(packet: bytes) -> Order:
+    own, _, layout = packet.partition(b"\n")
+    return Order(layout=_read(layout), **json.loads(own))
+
+
+@lru_cache(maxsize=_LAYOUTS_KEPT)
+def _spelled(layout: Layout) -> bytes:
+    return json.dumps(layout.document()).encode()
+
+
+@lru_cache(maxsize=_LAYOUTS_KEPT)
+def _read(layout: bytes) -> Layout:
+    return read_layout(json.loads(layout))
 
 
 def say_ids_given(orders: socket.socket, *, granted: Sequence[int] | None) -> None:

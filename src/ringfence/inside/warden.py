@@ -41,6 +41,7 @@ def wait_for_order(orders: socket.socket, *, life: int) -> NoReturn:
         if born == 0:
             zygote.wait_for_order(theirs, warden=here)
         theirs.close()
+        root.rehearse()
         # A zygote that is gone takes no order, and neither does its warden then.
         if gates not in select.select([orders, gates], [], [])[0] and (heard := ordering.hear(orders)) is not None:
             _serve(heard, orders=orders, gates=gates, life=life, born=born)

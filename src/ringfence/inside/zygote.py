@@ -44,11 +44,11 @@ _MOST_ANCILLARY = socket.CMSG_SPACE(8 * _DESCRIPTOR.size)
 
 
 def wait_for_order(theirs: socket.socket, *, warden: int) -> NoReturn:
-    """Go through a declaration before there is an order; then confine while the warden builds the root, and serve."""
+    """Wait for an order, confine while the warden builds the root, and serve."""
     try:
         gates = socket.socket(fileno=_moved(theirs.detach(), to=_GATES))
         limits.close_all_except((0, 1, 2, _GATES))
-        rehearse_declaring()
+        spare.rehearse()
         heard = ordering.hear(gates)
     except BaseException:
         os._exit(1)
@@ -75,7 +75,8 @@ def _serve(confine: Callable[[], Served], *, warden: int) -> NoReturn:
         brood = _Brood(control, layout=layout, warden=warden)
         wire.send(_CONTROL, wire.pack(wire.Kind.READY))
         while brood.bear(_NOTHING_YET) != IMPORT:
-            continue
+            # While that child measures the jail: an import writes to the same pages, and then has copied them.
+            rehearse_declaring()
         repertoire = _import(module, when=layout.imports)
         forget_draws()
         # An import crowds out what Python remembered of where it finds things, and every spare would look again.

@@ -12,19 +12,17 @@ import subprocess
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any
 
 from ringfence.errors import CallRefused
 from ringfence.inside.forkserver import LAY_UP
-from ringfence.inside.layout import Layout, Order
-from ringfence.inside.ordering import MOST_ORDER_BYTES
+from ringfence.inside.layout import Order
+from ringfence.inside.ordering import MOST_ORDER_BYTES, spell
 from ringfence.sandbox.installation import Installation
 from ringfence.sandbox.processes import Held
 
 _START_SECONDS = 30.0
 _MOST_ANSWER = 4_096
-_LAYOUTS_KEPT = 64
 
 
 class ForkServer:
@@ -77,7 +75,7 @@ class ForkServer:
 
     async def bear(self, order: Order, *, descriptors: Sequence[int]) -> None:
         """Have a jail born that holds these: report, channel, doors of control groups; or refuse."""
-        packet = json.dumps({**vars(order), "layout": _spelled(order.layout)}).encode()
+        packet = spell(order)
         if len(packet) > MOST_ORDER_BYTES:
             raise _unusable("the order for a jail is too long; this machine has too many folders to mount")
         if self._gone:
@@ -132,12 +130,6 @@ class ForkServer:
             if not answer.done():
                 answer.set_exception(_unusable("the fork server is gone"))
         self._waiting.clear()
-
-
-@lru_cache(maxsize=_LAYOUTS_KEPT)
-def _spelled(layout: Layout) -> dict[str, Any]:
-    """A layout as a document; the jails of many agents have the same one."""
-    return layout.document()
 
 
 def _unusable(message: str) -> CallRefused:
