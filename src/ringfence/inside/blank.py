@@ -69,40 +69,26 @@ class Blank:
 
 
 class Nursery:
-    """Keeps one blank while the mounts are those that it copied."""
+    """Keeps at most one blank."""
 
     def __init__(self, flags: int, *, life: Life) -> None:
         self._flags = flags
         self._life = life
         self._kept: Blank | None = None
-        self._table = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
-        self._changes = select.poll()
-        self._changes.register(self._table, select.POLLPRI)
-
-    @property
-    def table(self) -> int:
-        """Where the kernel tells that something was mounted or unmounted."""
-        return self._table
 
     def lay_up(self) -> None:
         """Have one wait; where none can be made, the next order says why."""
         if self._kept is None:
-            self._changes.poll(0)
             with suppress(OSError):
                 self._kept = self._made()
 
     def take(self) -> Blank:
-        """The one that waits, or a new one where there is none or the mounts are others by now."""
-        self.look_at_mounts()
+        """The one that waits, or a new one where there is none."""
         taken, self._kept = self._kept, None
         return taken or self._made()
 
-    def look_at_mounts(self) -> None:
-        """A copy of other mounts is of no use, and would hold a file system that somebody unmounted."""
-        if self._changes.poll(0):
-            self.clear()
-
     def clear(self) -> None:
+        """Have none wait."""
         if self._kept is not None:
             self._kept.end()
             self._kept = None

@@ -66,11 +66,12 @@ def serve(control: socket.socket) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     life = Life.begin()
     nursery = Nursery(JAIL_NAMESPACES, life=life)
+    mounted = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
     control.send(json.dumps({"lacking": lacking}).encode())
     if lacking is None:
         nursery.lay_up()
     while True:
-        packet, descriptors = _next(control, nursery=nursery)
+        packet, descriptors = _next(control, mounted=mounted, nursery=nursery)
         if not packet:
             _end(lacking, nursery=nursery)
         if packet == LAY_UP:
@@ -82,11 +83,14 @@ def serve(control: socket.socket) -> NoReturn:
         control.send(json.dumps(answer).encode())
 
 
-def _next(control: socket.socket, *, nursery: Nursery) -> tuple[bytes, list[int]]:
-    """What the host says next; meanwhile no blank outlasts the mounts that it copied."""
+def _next(control: socket.socket, *, mounted: int, nursery: Nursery) -> tuple[bytes, list[int]]:
+    """What the host says next; no blank is kept when the mounts that it copied are others by now.
+
+    It would show a folder as it was, and hold a file system that somebody unmounted.
+    """
     heard: list[socket.socket] = []
     while not heard:
-        heard, _, changed = select.select([control], [], [nursery.table])
+        heard, _, changed = select.select([control], [], [mounted])
         if changed:
             nursery.clear()
     packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
@@ -156,12 +160,13 @@ def _bear(order: Order, *, packet: bytes, descriptors: Sequence[int], nursery: N
 
 
 def _ordered(packet: bytes, *, descriptors: Sequence[int], nursery: Nursery) -> Blank:
-    """A blank that has the order; one that ended while it waited is passed over."""
-    blank = nursery.take()
-    while not blank.give(packet, descriptors=descriptors):
-        blank.leave()
+    """A blank that has the order; one that ended while it waited is passed over for a new one."""
+    for _ in ("the one that waits", "a new one"):
         blank = nursery.take()
-    return blank
+        if blank.give(packet, descriptors=descriptors):
+            return blank
+        blank.leave()
+    raise OSError("its first process ended before it had its order")
 
 
 def _bear_confined(order: Order, *, descriptors: Sequence[int], life: Life) -> None:
