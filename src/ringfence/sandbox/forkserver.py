@@ -87,7 +87,7 @@ class ForkServer:
             raise _unusable(f"no jail could be made: {answer['refused']}")
 
     def lay_up(self) -> None:
-        """Once a jail was born and nobody waits for it, have the next one begun."""
+        """Have the next jail begun, if an order took the one that waited."""
         if self._took and not self._gone and self.lacking is None:
             self._took = False
             # Whether it hears this does not matter: without one that waits, a jail is only later.

@@ -156,6 +156,8 @@ class Jail:
         self._spares.listen()
         inside = await self._measure()
         fingerprints = await self._import()
+        # What is left to do until the first answer is done by one process after the other: there is a core to spare.
+        self._setting.server.lay_up()
         self._opened = Opened(
             posture=Posture(
                 level=self._walls.level,
@@ -210,9 +212,8 @@ class Jail:
             raise
 
     def refill(self) -> None:
-        """Have as many wait as the host keeps, and the next jail begun; a first call waits for no more than its own."""
+        """Have as many wait as the host keeps; the first call does not wait for more than its own."""
         self._spares.grow(self._setting.spares)
-        self._setting.server.lay_up()
 
     async def close(self) -> None:
         """Kill everything in the jail and wait until it is gone."""

@@ -58,7 +58,7 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-async def test_a_blank_becomes_the_next_jail_and_another_waits_after_its_call(yard: Yard) -> None:
+async def test_a_blank_becomes_the_next_jail_and_then_another_waits(yard: Yard) -> None:
     (blank,) = blanks(yard)
     before = wardens(yard)
     assert await yard.output("add", {"a": 1, "b": 2}, agent="ben") == 3

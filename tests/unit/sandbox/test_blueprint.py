@@ -95,7 +95,7 @@ def test_what_lies_under_tmp_is_bound_again_over_the_scratch() -> None:
 
 
 def test_an_order_survives_the_way_to_the_jail() -> None:
-    order = Order(layout=compiled().layout, source="/s", module="m", uid=1, gid=2)
+    order = Order(layout=compiled().layout, source="/s\n{", module="m", uid=1, gid=2)
     assert read(spell(order)) == order
 
 
