@@ -101,8 +101,10 @@ async def test_closing_ends_the_blank_before_it_is_done(tmp_path: Path) -> None:
 
 async def test_a_fork_server_that_is_killed_takes_the_blank_with_it(yard: Yard) -> None:
     (blank,) = blanks(yard)
+    (zygote,) = children(blank)
     os.kill(fork_server(yard), signal.SIGKILL)
     await until(lambda: not Path(f"/proc/{blank}").exists())
+    assert not Path(f"/proc/{zygote}").exists()
 
 
 @pytest.mark.req("SBX-2")
