@@ -14,6 +14,7 @@ LIMITS = f"{JAIL}/test_limits.py"
 ISOLATION = f"{JAIL}/test_isolation.py"
 POSTURE = f"{JAIL}/test_posture.py"
 TABLE = "tests/attack/test_jail_table.py"
+BLANKS = f"{JAIL}/test_blanks.py"
 FILES = f"{JAIL}/test_files.py"
 PROGRAMS = f"{JAIL}/test_processes.py"
 TOOLMD = "tests/acceptance/toolmd/test_tool_folders.py"
@@ -27,12 +28,16 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-3", "inside/forkserver.py", "    | namespaces.NEW_NETWORK\n", "", CALL),
     _wall("SBX-3", "inside/forkserver.py", "    | namespaces.NEW_IPC\n", "", CALL, TABLE),
     _wall("SBX-3", "inside/forkserver.py", "    | namespaces.NEW_HOSTNAME\n", "", CALL),
+    _wall("SBX-2", "inside/warden.py", "        limits.close_all_except((0, 1, 2, orders.fileno(), life))\n", "", BLANKS),
+    _wall("SBX-3", "inside/forkserver.py", "            nursery.clear()\n", "            pass\n", BLANKS),
     _wall("SBX-2", "inside/filters.py", " | namespaces.NEW_PIDS |", " |", CALL),
     _wall("SBX-2", "inside/filters.py", " | namespaces.NEW_MOUNTS |", " |", CALL),
     _wall("SBX-2", "inside/filters.py", " | namespaces.NEW_IPC\n", "\n", CALL),
     _wall("SBX-3", "inside/root.py", "else mounts.READ_ONLY_TREE)", "else mounts.DEVICE_FILE)", CALL, TABLE),
     _wall("SBX-3", "inside/root.py", '    mounts.make_read_only("/")\n', "", CALL, TABLE),
     _wall("SBX-3", "inside/root.py", "    mounts.enter_root(_NEW_ROOT)\n", "    os.chroot(_NEW_ROOT)\n", CALL, TABLE),
+    _wall("SBX-3", "inside/zygote.py", "    namespaces.become(INNER_ID, gid=INNER_ID)\n", "", CALL),
+    _wall("SBX-3", "inside/zygote.py", '    namespaces.set_dumpable("hidden")\n', "", f"{JAIL}/test_ordinary_user.py"),
     _wall("SBX-3", "inside/zygote.py", "    limits.set_no_new_privileges()\n", "", CALL),
     _wall("SBX-3", "inside/zygote.py", "    seccomp.install(filters(layout.binds, layout.clients).stage_a)\n", "", CALL),
     _wall("SBX-2", "inside/zygote.py", "    os.environ.clear()\n", '    os.environ["LEFT"] = "over"\n', CALL, TABLE),

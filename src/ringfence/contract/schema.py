@@ -41,6 +41,14 @@ class Signature:
     model_parameter: str | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What a function returns: how it is written down, and the schema of that."""
+
+    type: TypeAdapter[Any]
+    schema: dict[str, Any]
+
+
 def read_signature(function: Callable[..., Any]) -> Signature:
     """Read a tool's two schemas off its function, or refuse with the parameter named."""
     hints = _type_hints(function)
@@ -50,12 +58,12 @@ def read_signature(function: Callable[..., Any]) -> Signature:
         _require_plain(parameter, hints)
     model_parameter = _single_model(parameters, hints)
     model = hints[model_parameter] if model_parameter else _model_of(function, parameters, hints)
-    output_type = _output_type(hints)
+    output = _output(hints)
     return Signature(
         input_schema=_input_schema(model),
-        output_schema=close_output(_schema_of(output_type, mode="serialization", what="the return type")),
+        output_schema=dict(output.schema),
         input_model=model,
-        output_type=output_type,
+        output_type=output.type,
         context_parameter=context,
         model_parameter=model_parameter,
     )
@@ -141,7 +149,7 @@ def _input_schema(model: type[BaseModel]) -> dict[str, Any]:
     return bound_input(schema)
 
 
-def _output_type(hints: dict[str, Any]) -> TypeAdapter[Any]:
+def _output(hints: dict[str, Any]) -> Output:
     if "return" not in hints:
         raise DeclarationRefused(
             "the return type has no annotation", remedy="annotate what the tool returns; `None` if nothing"
@@ -151,18 +159,22 @@ def _output_type(hints: dict[str, Any]) -> TypeAdapter[Any]:
         (declared,) = typing.get_args(declared)
     elif declared is Result:
         raise DeclarationRefused("the return type `Result` does not say of what", remedy="write `Result[YourType]`")
-    if declared in PLAIN_TYPES:
-        return plain_adapter(declared)
-    try:
-        return TypeAdapter(declared)
-    except _UNSCHEMABLE as error:
-        raise DeclarationRefused(_explain(error, "the return type")) from error
+    return plain_output(declared) if declared in PLAIN_TYPES else _output_of(declared)
 
 
 @functools.cache
-def plain_adapter(declared: type) -> TypeAdapter[Any]:
+def plain_output(declared: type) -> Output:
     """The same for every tool that returns such a type, so that a process makes it once for all of its children."""
-    return TypeAdapter(declared)
+    return _output_of(declared)
+
+
+def _output_of(declared: Any) -> Output:
+    try:
+        adapter = TypeAdapter[Any](declared)
+        schema = adapter.json_schema(mode="serialization", schema_generator=_SchemaWriter)
+    except _UNSCHEMABLE as error:
+        raise DeclarationRefused(_explain(error, "the return type")) from error
+    return Output(type=adapter, schema=close_output(schema))
 
 
 class _SchemaWriter(GenerateJsonSchema):
@@ -171,19 +183,22 @@ class _SchemaWriter(GenerateJsonSchema):
     def build_schema_type_to_method(self) -> dict[Any, Any]:
         if not _METHODS:
             _METHODS.update({kind: method.__name__ for kind, method in super().build_schema_type_to_method().items()})
-        return {kind: getattr(self, name) for kind, name in _METHODS.items()}
+        return _Methods(self)
+
+
+class _Methods(dict[Any, Any]):
+    """The methods of one writer, each found when a schema first needs it."""
+
+    def __init__(self, writer: _SchemaWriter) -> None:
+        super().__init__()
+        self._writer = writer
+
+    def __missing__(self, kind: Any) -> Any:
+        method = self[kind] = getattr(self._writer, _METHODS[kind])
+        return method
 
 
 _METHODS: dict[Any, str] = {}
-
-
-def _schema_of(
-    adapter: TypeAdapter[Any], *, mode: typing.Literal["validation", "serialization"], what: str
-) -> dict[str, Any]:
-    try:
-        return adapter.json_schema(mode=mode, schema_generator=_SchemaWriter)
-    except _UNSCHEMABLE as error:
-        raise DeclarationRefused(_explain(error, what)) from error
 
 
 def _explain(error: Exception, what: str) -> str:

@@ -31,7 +31,7 @@ class Filters:
     stage_a: bytes
     stage_b: bytes
 
-    @property
+    @functools.cached_property
     def digests(self) -> tuple[str, str]:
         return digest(self.stage_a), digest(self.stage_b)
 

@@ -11,27 +11,30 @@ import gc
 import json
 import logging
 import os
+import select
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 import pydantic
 
-from ringfence.contract.schema import PLAIN_TYPES, plain_adapter
-from ringfence.inside import bedrock, grants, warden
+from ringfence.contract.schema import PLAIN_TYPES, plain_output
+from ringfence.inside import bedrock, grants, ordering, spare, warden
 from ringfence.inside.bedrock import Bedrock
+from ringfence.inside.blank import Blank, Life, Nursery
 from ringfence.inside.confined import end_descendants, filters_of
 from ringfence.inside.filters import filters
-from ringfence.inside.layout import INNER_ID, Order, read_order
-from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT
+from ringfence.inside.layout import INNER_ID, Order
+from ringfence.inside.ordering import MOST_DESCRIPTORS, MOST_ORDER_BYTES
+from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, rehearse_declaring
 from ringfence.inside.serve import rehearse
 from ringfence.kernel import attempts, landlock, namespaces, trials
 
 # Until Python has worked out how each step is best taken, it writes to the code as it runs it.
 _REHEARSALS = 16
-MOST_ORDER_BYTES = 131_072
-MOST_DESCRIPTORS = 8
+LAY_UP = b"lay up"
 JAIL_NAMESPACES = (
     namespaces.NEW_USER
     | namespaces.NEW_MOUNTS
@@ -64,20 +67,42 @@ def serve(control: socket.socket) -> NoReturn:
         namespaces.adopt_orphans()
     # The kernel reaps what dies here; nobody waits for a warden's status.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    life, life_held = os.pipe()
+    life = Life.begin()
+    nursery = Nursery(JAIL_NAMESPACES, life=life, below=below)
+    mounted = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
     control.send(json.dumps({"lacking": lacking}).encode())
+    if lacking is None:
+        nursery.lay_up()
     while True:
-        packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
+        packet, descriptors = _next(control, mounted=mounted, nursery=nursery)
         if not packet:
-            _end(lacking)
-        answer = _obey(json.loads(packet), descriptors=descriptors, below=below, life=life, life_held=life_held)
+            _end(lacking, nursery=nursery)
+        if packet == LAY_UP:
+            nursery.lay_up()
+            continue
+        answer = _obey(packet, descriptors=descriptors, nursery=nursery)
         for descriptor in descriptors:
             os.close(descriptor)
         control.send(json.dumps(answer).encode())
 
 
-def _end(lacking: str | None) -> NoReturn:
+def _next(control: socket.socket, *, mounted: int, nursery: Nursery) -> tuple[bytes, list[int]]:
+    """What the host says next; no blank is kept when the mounts that it copied are others by now.
+
+    It would show a folder as it was, and hold a file system that somebody unmounted.
+    """
+    heard: list[socket.socket] = []
+    while not heard:
+        heard, _, changed = select.select([control], [], [mounted])
+        if changed:
+            nursery.clear()
+    packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
+    return packet, descriptors
+
+
+def _end(lacking: str | None, *, nursery: Nursery) -> NoReturn:
     """A jail of namespaces hears of this end by itself; without them, everything below is ended first."""
+    nursery.clear()
     if lacking is not None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         end_descendants()
@@ -89,10 +114,13 @@ def _warm_up() -> None:
     filters("none")
     filters("again")
     for plain in PLAIN_TYPES:
-        plain_adapter(plain)
+        plain_output(plain)
     _Warm(number=1).model_dump_json()
     _Warm.model_json_schema()
     pydantic.TypeAdapter(list[str]).dump_json([])
+    for _ in range(_REHEARSALS // 2):
+        rehearse_declaring()
+        spare.rehearse()
     for _ in range(_REHEARSALS):
         rehearse(PLAIN)
         rehearse(WITH_CONTEXT)
@@ -107,43 +135,48 @@ def _warm_up() -> None:
     gc.freeze()
 
 
-def _obey(
-    document: dict[str, object], *, descriptors: list[int], below: Bedrock, life: int, life_held: int
-) -> dict[str, str]:
-    order = read_order(document)
-    report, channel, *doors = descriptors
+def _obey(packet: bytes, *, descriptors: Sequence[int], nursery: Nursery) -> dict[str, str]:
+    order = ordering.read(packet)
     if (order.layout.stage_a, order.layout.stage_b) != filters_of(order.layout).digests:
         return {"refused": "the host's system call tables are not those of the jail"}
-    gate, gate_held = os.pipe()
-    granted: list[int] | None = None
     try:
-        mounted = order.layout.posture == "full"
-        granted = grants.take_as_root(order) if mounted and os.geteuid() == 0 else None
-        pid = namespaces.clone(JAIL_NAMESPACES if mounted else 0)
-        if pid == 0:
-            os.close(life_held)
-            os.close(gate_held)
-            warden.run(
-                order,
-                report=report,
-                channel=channel,
-                doors=doors,
-                gate=gate,
-                life=life,
-                granted=granted,
-                below=below,
-            )
-        if order.layout.posture == "full":
-            _give_ids(pid, order)
-        os.write(gate_held, b"\1")
-        return {}
+        if order.layout.posture == "confined":
+            _bear_confined(order, descriptors=descriptors, life=nursery.life, below=nursery.below)
+        else:
+            _bear(order, packet=packet, descriptors=descriptors, nursery=nursery)
     except OSError as failure:
         return {"refused": str(failure)}
+    return {}
+
+
+def _bear(order: Order, *, packet: bytes, descriptors: Sequence[int], nursery: Nursery) -> None:
+    blank = _ordered(packet, descriptors=descriptors, nursery=nursery)
+    granted: list[int] | None = None
+    try:
+        granted = grants.take_as_root(order) if os.geteuid() == 0 else None
+        _give_ids(blank.pid, order)
+        blank.let_go_on(granted=granted)
     finally:
         for tree in granted or ():
             os.close(tree)
-        os.close(gate)
-        os.close(gate_held)
+        blank.leave()
+
+
+def _ordered(packet: bytes, *, descriptors: Sequence[int], nursery: Nursery) -> Blank:
+    """A blank that has the order; one that ended while it waited is passed over for a new one."""
+    for _ in ("the one that waits", "a new one"):
+        blank = nursery.take()
+        if blank.give(packet, descriptors=descriptors):
+            return blank
+        blank.leave()
+    raise OSError("its first process ended before it had its order")
+
+
+def _bear_confined(order: Order, *, descriptors: Sequence[int], life: Life, below: Bedrock) -> None:
+    if os.fork() == 0:
+        os.close(life.held)
+        report, channel, *doors = descriptors
+        warden.run_confined(order, report=report, channel=channel, doors=doors, life=life.heard, below=below)
 
 
 def _give_ids(pid: int, order: Order) -> None:

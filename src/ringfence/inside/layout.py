@@ -179,19 +179,6 @@ class Order:
     uid: int
     gid: int
 
-    def document(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def read_order(document: Mapping[str, Any]) -> Order:
-    return Order(
-        layout=read_layout(document["layout"]),
-        source=document["source"],
-        module=document["module"],
-        uid=document["uid"],
-        gid=document["gid"],
-    )
-
 
 def read_layout(document: Mapping[str, Any]) -> Layout:
     """The layout that the host wrote; a missing or unknown field is an error."""

@@ -51,6 +51,12 @@ PLAIN = _rehearsal(_plain(), arguments=b"{}")
 WITH_CONTEXT = _rehearsal(_with_context(), arguments=b'{"number":1,"text":"a"}')
 
 
+def rehearse_declaring() -> None:
+    """Go through what an import of tools does most."""
+    for declared in (_plain(), _with_context()):
+        _ = declared.fingerprint
+
+
 def rehearsal_for(tools: Mapping[str, Tool]) -> Rehearsal:
     """A page that no call of these tools writes to needs no copy."""
     made = (tool.implementation for tool in tools.values())

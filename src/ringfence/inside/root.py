@@ -13,7 +13,7 @@ import stat
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ringfence.inside.grants import take_as_user, take_program
+from ringfence.inside.grants import take_program
 from ringfence.inside.layout import SCRATCH, SOURCE_FOLDER, WORKSPACE, Layout, Order, Program
 from ringfence.kernel import mounts
 from ringfence.kernel.beneath import HERE, PLAIN_NAMES, open_at
@@ -29,22 +29,26 @@ class Pieces:
 
     trees: Mapping[str, int]
     devices: Mapping[str, int]
-    granted: Mapping[str, int]
     programs: Mapping[str, int]
 
 
-def gather(order: Order, *, granted: Sequence[int] | None) -> Pieces:
+def gather(order: Order) -> Pieces:
     """Take hold of every piece while the host's uid still opens the way to it."""
     mounts.make_private()
-    held = take_as_user(order.layout.granted) if granted is None else granted
     trees = {mount.path: mounts.clone_tree(mount.path) for mount in order.layout.mounts}
     trees[SOURCE_FOLDER] = mounts.clone_tree(order.source)
     return Pieces(
         trees=trees,
         devices={path: mounts.clone_tree(path) for path in order.layout.devices},
-        granted={each.path: tree for each, tree in zip(order.layout.granted, held, strict=True)},
         programs={each.path: take_program(each) for each in _files_of_code(order.layout)},
     )
+
+
+def rehearse() -> None:
+    """Take hold of a piece that nobody will see: the next one is then no first time."""
+    tree = mounts.clone_tree(os.devnull)
+    mounts.restrict_tree(tree, attributes=mounts.READ_ONLY_TREE)
+    os.close(tree)
 
 
 def _files_of_code(layout: Layout) -> Collection[Program]:
@@ -52,8 +56,8 @@ def _files_of_code(layout: Layout) -> Collection[Program]:
     return {each.path: each for each in (*layout.programs, *layout.libraries)}.values()
 
 
-def enter(layout: Layout, pieces: Pieces) -> None:
-    """Put the pieces together on a small memory file system and make it the root."""
+def enter(layout: Layout, pieces: Pieces, *, granted: Sequence[int]) -> None:
+    """Put the pieces together on a small memory file system, what was granted among them, and make it the root."""
     mounts.mount_scratch(_NEW_ROOT, size_bytes=_ROOT_BYTES, inodes=_ROOT_INODES)
     without_code = {mount.path for mount in layout.mounts if mount.code == "refused"}
     for path, tree in pieces.trees.items():
@@ -65,7 +69,7 @@ def enter(layout: Layout, pieces: Pieces) -> None:
         _attach_granted(tree, path=path)
     if layout.start == WORKSPACE:
         os.makedirs(_NEW_ROOT + WORKSPACE)
-    for path, tree in sorted(pieces.granted.items()):
+    for path, tree in sorted(zip((each.path for each in layout.granted), granted, strict=True)):
         _attach_granted(tree, path=path)
     for link in layout.links:
         os.symlink(link.target, _beneath(link.path))

@@ -20,7 +20,7 @@ from ringfence.contract.tool import Tool
 from ringfence.inside import confined, serve, ways, wire
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
-from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout
+from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout, Rule
 from ringfence.inside.rehearsal import PLAIN, Rehearsal
 from ringfence.inside.wire import CHANNEL
 from ringfence.kernel import cgroups, landlock, limits, mounts, namespaces, seccomp
@@ -113,6 +113,11 @@ def prepare(layout: Layout) -> Prepared:
     return Prepared(confinement=_confinement(layout) if layout.posture == "full" else None, leave=leave)
 
 
+def rehearse() -> None:
+    """Write down a confinement that nobody will play: the next one is then no first time."""
+    _confinement(_ANY)
+
+
 def _confinement(layout: Layout) -> Confinement:
     # A question to the kernel, which while calls are written down gets none.
     families = ways.known_families() if layout.ports else ()
@@ -188,6 +193,29 @@ def resource_limits(bounds: Bounds) -> limits.ResourceLimits:
         processes=bounds.processes,
         pending_signals=_PENDING_SIGNALS,
     )
+
+
+_ANY = Layout(
+    mounts=(),
+    devices=(),
+    links=(),
+    files=(),
+    rules=(Rule(path=os.devnull, rights=landlock.READ),),
+    landlock_version=1,
+    bounds=Bounds(
+        cpu_seconds=1,
+        memory_bytes=1,
+        processes=1,
+        scratch_bytes=1,
+        scratch_inodes=1,
+        output_bytes=1,
+        open_files=1,
+    ),
+    environment=(),
+    import_path=(),
+    stage_a="",
+    stage_b="",
+)
 
 
 def _over_cpu(_signal: int, _frame: object) -> None:

@@ -12,12 +12,15 @@ import select
 import signal
 import socket
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal, NoReturn
 
-from ringfence.inside import confined, root, zygote
+from ringfence.inside import confined, ordering, root, zygote
 from ringfence.inside.bedrock import Bedrock, kept_for
+from ringfence.inside.grants import take_as_user
 from ringfence.inside.layout import INNER_ID, Order
+from ringfence.inside.ordering import Heard, hear_ids_given
 from ringfence.kernel import cgroups, limits, namespaces
 
 HELLO, FAILED, ENDED = b"H", b"F", b"E"
@@ -25,61 +28,103 @@ RECORD = struct.Struct("!ciiqqq")
 _MOST_TEXT = 1000
 
 
-def run(
-    order: Order,
-    *,
-    report: int,
-    channel: int,
-    doors: Sequence[int],
-    gate: int,
-    life: int,
-    granted: Sequence[int] | None,
-    below: Bedrock,
-) -> NoReturn:
-    """Build the jail and watch over it until the zygote ends; `granted` are mounts that only root could make."""
-    reports = socket.socket(fileno=report)
+def wait_for_order(orders: socket.socket, *, life: int, below: Bedrock) -> NoReturn:
+    """Stand in fresh namespaces with a zygote until there is an order, build its jail, and watch over that."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        limits.close_all_except((0, 1, 2, orders.fileno(), life))
         below.keep_out()  # until the zygote, which inherits what is mapped here, is born
+        os.setsid()
+        namespaces.set_hostname("jail")
+        namespaces.bring_loopback_up()
+        here, (gates, theirs) = os.getpid(), ordering.pair()
+        born = os.fork()
+        if born == 0:
+            below.hand_over(theirs)
+            zygote.wait_for_order(theirs, warden=here)
+        theirs.close()
+        kept = kept_for(gates)
+        root.rehearse()
+        # A zygote that is gone takes no order, and neither does its warden then.
+        if gates not in select.select([orders, gates], [], [])[0] and (heard := ordering.hear(orders)) is not None:
+            _serve(heard, orders=orders, gates=gates, life=life, born=born, kept=kept)
+    finally:
+        os._exit(1)
+
+
+def _serve(
+    heard: Heard, *, orders: socket.socket, gates: socket.socket, life: int, born: int, kept: Sequence[int]
+) -> NoReturn:
+    report, channel, *doors = heard.descriptors
+    with _reporting(report, posture="full") as reports:
+        socket.send_fds(gates, [heard.packet], [channel, *doors])
         for door in doors:
             cgroups.enter(door)
-        if order.layout.posture == "confined":
-            confined.build(order, life=life)
-        else:
-            _build(order, gate=gate, life=life, granted=granted)
-        mine, theirs = socket.socketpair()
-        here, born = os.getpid(), os.fork()
-        if born == 0:
-            reports.close()
-            below.hand_over(theirs)
-            zygote.run(order, channel=channel, warden=here)
-        theirs.close()
-        limits.close_all_except((0, 1, 2, report, *kept_for(mine)))
-        limits.set_no_new_privileges()
-        limits.drop_capabilities()
-        reports.send(HELLO)
-        _watch(reports, zygote=born, posture=order.layout.posture)
-    except BaseException as failure:
-        reports.send(FAILED + f"{type(failure).__name__}: {failure}".encode()[:_MOST_TEXT])
-        raise
-    finally:
-        _end(order.layout.posture, status=1)
+        _build(heard.order, orders=orders, gates=gates, life=life)
+        _settle(reports, zygote=born, posture="full", kept=kept)
 
 
-def _build(order: Order, *, gate: int, life: int, granted: Sequence[int] | None) -> None:
-    pieces = root.gather(order, granted=granted)
-    if not os.read(gate, 1):
-        raise OSError("the fork server gave this jail no ids")
+def _build(order: Order, *, orders: socket.socket, gates: socket.socket, life: int) -> None:
+    pieces = root.gather(order)
+    handed = hear_ids_given(orders)
+    granted = take_as_user(order.layout.granted) if handed is None else handed
+    gates.send(zygote.GO_ON)
     namespaces.become(INNER_ID, gid=INNER_ID)
     namespaces.set_dumpable("hidden")
+    _end_with_parent(life)
+    root.enter(order.layout, pieces, granted=granted)
+    gates.send(zygote.GO_ON)
+
+
+def _end_with_parent(life: int) -> None:
     namespaces.die_with_parent()
     # A parent that died before the line above sends no signal; its end of this pipe is closed then.
     if select.select([life], [], [], 0)[0]:
         raise OSError("the fork server is gone")
-    os.setsid()
-    namespaces.set_hostname("jail")
-    root.enter(order.layout, pieces)
-    namespaces.bring_loopback_up()
+
+
+def run_confined(
+    order: Order, *, report: int, channel: int, doors: Sequence[int], life: int, below: Bedrock
+) -> NoReturn:
+    """Without namespaces: confine, start the zygote and watch over it until it ends."""
+    with _reporting(report, posture="confined") as reports:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for door in doors:
+            cgroups.enter(door)
+        below.keep_out()
+        confined.build(order, life=life)
+        here, (mine, theirs) = os.getpid(), ordering.pair()
+        born = os.fork()
+        if born == 0:
+            reports.close()
+            below.hand_over(theirs)
+            zygote.run_confined(order, channel=channel, warden=here)
+        theirs.close()
+        _settle(reports, zygote=born, posture="confined", kept=kept_for(mine))
+
+
+@contextmanager
+def _reporting(report: int, *, posture: Literal["full", "confined"]) -> Generator[socket.socket]:
+    """Whatever goes wrong in here, the host hears of it and this process ends."""
+    reports = socket.socket(fileno=report)
+    try:
+        yield reports
+    except BaseException as failure:
+        reports.send(FAILED + f"{type(failure).__name__}: {failure}".encode()[:_MOST_TEXT])
+        raise
+    finally:
+        _end(posture, status=1)
+
+
+def _settle(
+    reports: socket.socket, *, zygote: int, posture: Literal["full", "confined"], kept: Sequence[int]
+) -> NoReturn:
+    """Keep nothing but the way to the host and what is kept for the zygote, say so, and watch."""
+    limits.close_all_except((0, 1, 2, reports.fileno(), *kept))
+    limits.set_no_new_privileges()
+    limits.drop_capabilities()
+    reports.send(HELLO)
+    _watch(reports, zygote=zygote, posture=posture)
 
 
 def _watch(reports: socket.socket, *, zygote: int, posture: Literal["full", "confined"]) -> NoReturn:

@@ -13,43 +13,71 @@ import resource
 import socket
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Literal, NoReturn
 
 from ringfence.contract.tool import Tool
-from ringfence.inside import confined, serve, spare, wire
+from ringfence.inside import confined, ordering, serve, spare, wire
 from ringfence.inside.describe import fingerprints
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters, spare_flags
 from ringfence.inside.importing import ImportedWhenAsked, import_tools
-from ringfence.inside.layout import SOURCE_FOLDER, Layout, Order
+from ringfence.inside.layout import INNER_ID, SOURCE_FOLDER, Layout, Order
 from ringfence.inside.rebirth import forget_draws
-from ringfence.inside.rehearsal import WITH_CONTEXT, rehearsal_for
+from ringfence.inside.rehearsal import WITH_CONTEXT, rehearsal_for, rehearse_declaring
 from ringfence.inside.spare import Repertoire
-from ringfence.kernel import limits, namespaces, seccomp
+from ringfence.kernel import cgroups, limits, namespaces, seccomp
 
 SPARE, IMPORT = b"\1", b"\2"
-_CONTROL = 3
+GO_ON = b"\1"
+_CONTROL, _GATES = 3, 4
 # For the import and for some twenty thousand spares; what an import leaves running does not run for ever.
 _CPU_SECONDS = 60
 # Counted over the zygote and all its spares together; each spare has its own, lower limit.
 _PROCESSES = 4096
 _OPEN_FILES = 256
+Served = tuple[Layout, str]  # what the spares are to hold, and the module to import
 _NOTHING_YET = Repertoire(tools={})
 _DESCRIPTOR = struct.Struct("i")
 _MOST_ANCILLARY = socket.CMSG_SPACE(8 * _DESCRIPTOR.size)
 
 
-def run(order: Order, *, channel: int, warden: int) -> NoReturn:
-    """Confine, let the posture be measured, import, then bear spares until the host is gone."""
-    control = socket.socket(fileno=_move(channel))
+def wait_for_order(theirs: socket.socket, *, warden: int) -> NoReturn:
+    """Wait for an order, confine while the warden builds the root, and serve."""
     try:
-        layout = _confine(order, warden=warden)
+        gates = socket.socket(fileno=_moved(theirs.detach(), to=_GATES))
+        limits.close_all_except((0, 1, 2, _GATES))
+        spare.rehearse()
+        heard = ordering.hear(gates)
+    except BaseException:
+        os._exit(1)
+    if heard is None:
+        os._exit(0)
+    channel, *doors = heard.descriptors
+    for door in doors:
+        cgroups.enter(door)
+    limits.close_all_except((0, 1, 2, _moved(channel, to=_CONTROL), _GATES))
+    _serve(partial(_confine, heard.order, gates=gates), warden=warden)
+
+
+def run_confined(order: Order, *, channel: int, warden: int) -> NoReturn:
+    """Without namespaces: confine, and serve."""
+    limits.close_all_except((0, 1, 2, _moved(channel, to=_CONTROL)))
+    _serve(partial(_confine_without_namespaces, order, warden=warden), warden=warden)
+
+
+def _serve(confine: Callable[[], Served], *, warden: int) -> NoReturn:
+    """Confine, let the posture be measured, import, then bear spares until the host is gone."""
+    control = socket.socket(fileno=_CONTROL)
+    try:
+        layout, module = confine()
         brood = _Brood(control, layout=layout, warden=warden)
         wire.send(_CONTROL, wire.pack(wire.Kind.READY))
         while brood.bear(_NOTHING_YET) != IMPORT:
-            continue
-        repertoire = _import(order.module, when=layout.imports)
+            # While that child measures the jail: an import writes to the same pages, and then has copied them.
+            rehearse_declaring()
+        repertoire = _import(module, when=layout.imports)
         forget_draws()
         # An import crowds out what Python remembered of where it finds things, and every spare would look again.
         serve.rehearse(repertoire.rehearsal)
@@ -61,20 +89,45 @@ def run(order: Order, *, channel: int, warden: int) -> NoReturn:
         os._exit(1)
 
 
-def _move(channel: int) -> int:
-    os.dup2(channel, _CONTROL, inheritable=False)
-    limits.close_all_except((0, 1, 2, _CONTROL))
-    return _CONTROL
+def _moved(descriptor: int, *, to: int) -> int:
+    return descriptor if descriptor == to else os.dup2(descriptor, to, inheritable=False)
 
 
-def _confine(order: Order, *, warden: int) -> Layout:
-    """Give up what import-time code must not have; the layout that the spares are to hold."""
-    layout = order.layout if order.layout.posture == "full" else confined.widened(order)
+def _confine(order: Order, *, gates: socket.socket) -> Served:
+    """Give up what import-time code must not have, while the warden builds the root; gives what is to be served."""
+    layout = order.layout
+    _set_up(layout, source=SOURCE_FOLDER)
+    _pass(gates)
+    namespaces.become(INNER_ID, gid=INNER_ID)
+    namespaces.set_dumpable("hidden")
+    limits.set_no_new_privileges()
+    limits.drop_capabilities()
+    seccomp.install(filters(layout.binds, layout.clients).stage_a)
+    _pass(gates)
+    gates.close()
+    os.chdir("/")
+    return layout, order.module
+
+
+def _confine_without_namespaces(order: Order, *, warden: int) -> Served:
+    layout = confined.widened(order)
+    _set_up(layout, source=order.source)
+    os.chdir("/")
+    confined.bind_zygote(layout, warden=warden)
+    return layout, order.module
+
+
+def _pass(gates: socket.socket) -> None:
+    """Wait until the warden is as far: first that there are ids, then that the root stands."""
+    if gates.recv(1) != GO_ON:
+        raise OSError("the warden is gone")
+
+
+def _set_up(layout: Layout, *, source: str) -> None:
     os.environ.clear()
     os.environ.update(layout.environment)
-    sys.path[:] = [SOURCE_FOLDER if layout.posture == "full" else order.source, *layout.import_path]
+    sys.path[:] = [source, *layout.import_path]
     sys.argv[:] = ["tool"]
-    os.chdir("/")
     bounds = layout.bounds
     for kind, value in (
         (resource.RLIMIT_CORE, 0),
@@ -85,13 +138,6 @@ def _confine(order: Order, *, warden: int) -> Layout:
         (resource.RLIMIT_CPU, max(_CPU_SECONDS, bounds.cpu_seconds + 1)),
     ):
         resource.setrlimit(kind, (value, value))
-    if layout.posture == "confined":
-        confined.bind_zygote(layout, warden=warden)
-        return layout
-    limits.set_no_new_privileges()
-    limits.drop_capabilities()
-    seccomp.install(filters(layout.binds, layout.clients).stage_a)
-    return layout
 
 
 def _import(module: str, *, when: Literal["once", "in every call"]) -> Repertoire:

@@ -11,18 +11,18 @@ import socket
 import subprocess
 from collections import deque
 from collections.abc import Sequence
-from functools import lru_cache
+from contextlib import suppress
 from typing import Any
 
 from ringfence.errors import CallRefused
-from ringfence.inside.forkserver import MOST_ORDER_BYTES
-from ringfence.inside.layout import Layout, Order
+from ringfence.inside.forkserver import LAY_UP
+from ringfence.inside.layout import Order
+from ringfence.inside.ordering import MOST_ORDER_BYTES, spell
 from ringfence.sandbox.installation import Installation
 from ringfence.sandbox.processes import Held
 
 _START_SECONDS = 30.0
 _MOST_ANSWER = 4_096
-_LAYOUTS_KEPT = 64
 
 
 class ForkServer:
@@ -36,6 +36,7 @@ class ForkServer:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(control.fileno(), self._answered)
         self._gone = False
+        self._took = False
         self.lacking: str | None = None
 
     @classmethod
@@ -74,15 +75,24 @@ class ForkServer:
 
     async def bear(self, order: Order, *, descriptors: Sequence[int]) -> None:
         """Have a jail born that holds these: report, channel, doors of control groups; or refuse."""
-        packet = json.dumps({**vars(order), "layout": _spelled(order.layout)}).encode()
+        packet = spell(order)
         if len(packet) > MOST_ORDER_BYTES:
             raise _unusable("the order for a jail is too long; this machine has too many folders to mount")
         if self._gone:
             raise _unusable("the fork server is gone")
         socket.send_fds(self._control, [packet], descriptors)
+        self._took = True
         answer = await self._expect()
         if "refused" in answer:
             raise _unusable(f"no jail could be made: {answer['refused']}")
+
+    def lay_up(self) -> None:
+        """Have the next jail begun, if an order took the one that waited."""
+        if self._took and not self._gone and self.lacking is None:
+            self._took = False
+            # Whether it hears this does not matter: without one that waits, a jail is only later.
+            with suppress(OSError):
+                self._control.send(LAY_UP)
 
     async def close(self) -> None:
         """End it; every jail that it bore ends too."""
@@ -120,12 +130,6 @@ class ForkServer:
             if not answer.done():
                 answer.set_exception(_unusable("the fork server is gone"))
         self._waiting.clear()
-
-
-@lru_cache(maxsize=_LAYOUTS_KEPT)
-def _spelled(layout: Layout) -> dict[str, Any]:
-    """A layout as a document; the jails of many agents have the same one."""
-    return layout.document()
 
 
 def _unusable(message: str) -> CallRefused:

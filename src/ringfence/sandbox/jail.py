@@ -156,6 +156,8 @@ class Jail:
         self._spares.listen()
         inside = await self._measure()
         fingerprints = await self._import()
+        # What is left to do until the first answer is done by one process after the other: there is a core to spare.
+        self._setting.server.lay_up()
         self._opened = Opened(
             posture=Posture(
                 level=self._walls.level,

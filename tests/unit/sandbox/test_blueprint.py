@@ -9,7 +9,8 @@ import pytest
 from ringfence.contract.capabilities import Storage
 from ringfence.contract.limits import Limits
 from ringfence.errors import CallRefused
-from ringfence.inside.layout import Order, read_order
+from ringfence.inside.layout import Order
+from ringfence.inside.ordering import read, spell
 from ringfence.kernel import landlock
 from ringfence.policy.grant import NOTHING, Grant
 from ringfence.sandbox import blueprint
@@ -94,8 +95,8 @@ def test_what_lies_under_tmp_is_bound_again_over_the_scratch() -> None:
 
 
 def test_an_order_survives_the_way_to_the_jail() -> None:
-    order = Order(layout=compiled().layout, source="/s", module="m", uid=1, gid=2)
-    assert read_order(order.document()) == order
+    order = Order(layout=compiled().layout, source="/s\n{", module="m", uid=1, gid=2)
+    assert read(spell(order)) == order
 
 
 @pytest.mark.parametrize(("limit", "bound"), [("cpu_seconds", "cpu_seconds"), ("pids", "processes")])
