@@ -13,7 +13,7 @@ import signal
 import socket
 import struct
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal, NoReturn
 
 from ringfence.inside import confined, ordering, root, zygote
@@ -68,12 +68,18 @@ def _build(order: Order, *, orders: socket.socket, gates: socket.socket, life: i
     pieces = root.gather(order)
     handed = hear_ids_given(orders)
     granted = take_as_user(order.layout.granted) if handed is None else handed
-    gates.send(zygote.GO_ON)
+    _open_gate(gates)
     namespaces.become(INNER_ID, gid=INNER_ID)
     namespaces.set_dumpable("hidden")
     _end_with_parent(life)
     root.enter(order.layout, pieces, granted=granted)
-    gates.send(zygote.GO_ON)
+    _open_gate(gates)
+
+
+def _open_gate(gates: socket.socket) -> None:
+    # A zygote that is gone has told the host itself what went wrong.
+    with suppress(BrokenPipeError, ConnectionResetError):
+        gates.send(zygote.GO_ON)
 
 
 def _end_with_parent(life: int) -> None:

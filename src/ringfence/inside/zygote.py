@@ -75,8 +75,9 @@ def _serve(confine: Callable[[], Served], *, warden: int) -> NoReturn:
         brood = _Brood(control, layout=layout, warden=warden)
         wire.send(_CONTROL, wire.pack(wire.Kind.READY))
         while brood.bear(_NOTHING_YET) != IMPORT:
-            # While that child measures the jail: an import writes to the same pages, and then has copied them.
-            rehearse_declaring()
+            if layout.imports == "once":
+                # While that child measures the jail: an import writes to the same pages, and then has copied them.
+                rehearse_declaring()
         repertoire = _import(module, when=layout.imports)
         forget_draws()
         # An import crowds out what Python remembered of where it finds things, and every spare would look again.

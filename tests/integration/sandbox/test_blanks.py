@@ -6,14 +6,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from ringfence.inside.layout import Order
 from ringfence.kernel import mounts
 from ringfence.kernel.syscalls import call
+from ringfence.sandbox.jail import Jail, build_jail
 from tests.integration.sandbox.driver import Yard
 from tests.integration.sandbox.test_endings import descendants, until
 
@@ -146,3 +150,18 @@ async def test_a_blank_does_not_outlast_the_mounts_that_it_copied(yard: Yard, tm
         assert wardens(yard) > before
     finally:
         call("umount2", os.fsencode(place), 0)
+
+
+@pytest.mark.req("SBX-6")
+async def test_a_zygote_that_cannot_give_up_what_it_must_says_why(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+
+    def with_more_files_than_there_are(order: Order, **rest: Any) -> Coroutine[Any, Any, Jail]:
+        bounds = replace(order.layout.bounds, open_files=1 << 40)
+        return build_jail(replace(order, layout=replace(order.layout, bounds=bounds)), **rest)
+
+    monkeypatch.setattr("ringfence.sandbox.pool.build_jail", with_more_files_than_there_are)
+    raw = await yard.run("add", {"a": 1, "b": 2}, agent="ben")
+    assert raw.fault is not None
+    assert raw.fault.code == "posture_insufficient"
+    assert "could not be confined" in raw.fault.message
+    assert "maximum limit" in raw.fault.message
