@@ -33,7 +33,7 @@ def wait_for_order(orders: socket.socket, *, life: int, below: Bedrock) -> NoRet
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         limits.close_all_except((0, 1, 2, orders.fileno(), life))
-        below.keep_out()  # until the zygote, which inherits what is mapped here, is born
+        watched = below.keep_out()  # until the zygote, which inherits what is mapped here, is born
         os.setsid()
         namespaces.set_hostname("jail")
         namespaces.bring_loopback_up()
@@ -44,6 +44,8 @@ def wait_for_order(orders: socket.socket, *, life: int, below: Bedrock) -> NoRet
             zygote.wait_for_order(theirs, warden=here)
         theirs.close()
         kept = kept_for(gates)
+        for descriptor in watched:
+            os.close(descriptor)
         root.rehearse()
         # A zygote that is gone takes no order, and neither does its warden then.
         if gates not in select.select([orders, gates], [], [])[0] and (heard := ordering.hear(orders)) is not None:
