@@ -240,3 +240,42 @@ async def test_whatever_the_store_raises_no_call_raises_it(
             for tool in ("echo", "publish", "nope"):
                 assert (await house.session().call(tool, {"text": "x"})).status in STATUSES
             assert (await session.resume(asked.invocation_id)).status in STATUSES
+
+
+def listening(house: House, *steps: str, patch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """How sure each of these steps of the store is asked to be, as they come."""
+    store = house.runtime._parts.store  # pyright: ignore[reportPrivateUsage]
+    heard: list[tuple[str, str]] = []
+
+    def heard_before(step: str, made: Any) -> Any:
+        async def listen(*positional: Any, **named: Any) -> Any:
+            heard.append((step, named["durability"]))
+            return await made(*positional, **named)
+
+        return listen
+
+    for step in steps:
+        patch.setattr(store, step, heard_before(step, getattr(store, step)))
+    return heard
+
+
+@pytest.mark.req("DB-1")
+async def test_a_call_that_can_change_something_is_on_disk_before_it_runs_and_its_end_soon_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_house(config(tmp_path)) as house:
+        heard = listening(house, "start", "finish", patch=monkeypatch)
+        assert_completed(await house.session().call("echo", {"text": "x"}))
+        assert_completed(await house.session().call("draft", {"title": "x"}, idempotency_key="k"))
+    assert heard == [("start", "normal"), ("finish", "normal"), ("start", "full"), ("finish", "soon")]
+
+
+@pytest.mark.req("DB-1")
+async def test_that_a_call_may_have_changed_something_is_on_disk_before_anybody_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_house(config(tmp_path), sandbox=scripted({"draft": fault("the disk is gone")})) as house:
+        heard = listening(house, "finish", patch=monkeypatch)
+        outcome = await house.session().call("draft", {"title": "x"}, idempotency_key="k")
+    assert isinstance(outcome, Failed)
+    assert heard == [("finish", "full")]
