@@ -32,6 +32,7 @@ def wait_for_order(orders: socket.socket, *, life: int) -> NoReturn:
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         limits.close_all_except((0, 1, 2, orders.fileno(), life))
+        _end_with_parent(life)
         os.setsid()
         namespaces.set_hostname("jail")
         namespaces.bring_loopback_up()
