@@ -34,6 +34,7 @@ def wait_for_order(orders: socket.socket, *, life: int, below: Bedrock) -> NoRet
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         limits.close_all_except((0, 1, 2, orders.fileno(), life))
         watched = below.keep_out()  # until the zygote, which inherits what is mapped here, is born
+        _end_with_parent(life)
         os.setsid()
         namespaces.set_hostname("jail")
         namespaces.bring_loopback_up()

@@ -151,7 +151,7 @@ class Jail:
         self._let_theirs_go()
         # Asked for while the jail is built, the process that measures it is born as soon as there is a zygote.
         self._spares.refill()
-        self._warden = _held(await self._hello)
+        self._warden = self._held(await self._hello)
         zygote = await self._see_zygote(group)
         self._spares.listen()
         inside = await self._measure()
@@ -234,7 +234,7 @@ class Jail:
         try:
             pid = ready_pid(self._control)
         except NotReady as failure:
-            raise CallRefused(f"the jail could not be confined: {failure}", code="posture_insufficient") from None
+            raise _unconfined(failure) from None
         try:
             seen = posture.sight(pid)
             held = group is None or group.holds(pid)
@@ -246,6 +246,24 @@ class Jail:
             raise CallRefused("a zygote is outside its control group", code="posture_insufficient")
         self._zygote = seen
         return seen
+
+    def _held(self, warden: int) -> Held:
+        """The warden, by a descriptor; it can be gone again before anybody takes hold of it."""
+        try:
+            return Held(warden)
+        except ProcessLookupError:
+            raise self._why_it_ended() from None
+
+    def _why_it_ended(self) -> RingfenceError:
+        """In the zygote's own words where it said any, and with it the jail ended."""
+        try:
+            if self._control.recv(1, socket.MSG_PEEK):
+                ready_pid(self._control)
+        except NotReady as failure:
+            return _unconfined(failure)
+        except OSError:
+            return _ended_early()
+        return _ended_early()
 
     async def _measure(self) -> Mapping[str, Any]:
         try:
@@ -341,12 +359,8 @@ class Jail:
         self._control_theirs.close()
 
 
-def _held(warden: int) -> Held:
-    """The warden, by a descriptor; it can be gone again before anybody takes hold of it."""
-    try:
-        return Held(warden)
-    except ProcessLookupError:
-        raise _ended_early() from None
+def _unconfined(complaint: NotReady) -> CallRefused:
+    return CallRefused(f"the jail could not be confined: {complaint}", code="posture_insufficient")
 
 
 def _ended_early() -> CallFailed:

@@ -155,7 +155,6 @@ async def test_a_blank_does_not_outlast_the_mounts_that_it_copied(yard: Yard, tm
 
 @pytest.mark.req("SBX-6")
 async def test_a_zygote_that_cannot_give_up_what_it_must_says_why(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
-
     def with_more_files_than_there_are(order: Order, **rest: Any) -> Coroutine[Any, Any, Jail]:
         bounds = replace(order.layout.bounds, open_files=1 << 40)
         return build_jail(replace(order, layout=replace(order.layout, bounds=bounds)), **rest)

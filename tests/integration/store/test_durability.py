@@ -28,7 +28,7 @@ from tests.integration.store.raw import Place
 class Flushed:
     """What was put on disk, and that something was."""
 
-    inodes: list[int] = field(default_factory=list)
+    inodes: list[int] = field(default_factory=list[int])
     one: threading.Event = field(default_factory=threading.Event)
 
 
