@@ -116,8 +116,8 @@ def _peeked(pid: int, descriptor: int) -> bytes:
 
 
 def _files(pid: int) -> Iterator[bytes]:
-    """Every file below what the process could write to, where its file system is one of its own."""
-    if os.readlink(f"/proc/{pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt"):
+    """Every file below what the process could write to, where its root is one of its own: a blank has the host's."""
+    if os.path.samefile(f"/proc/{pid}/root", "/"):
         return
     for line in Path(f"/proc/{pid}/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
