@@ -101,3 +101,21 @@ async def test_where_the_child_that_tried_it_died_nothing_is_laid_down() -> None
     below = lay(Attempt(Obstacle(why="the kernel killed the trial with signal 11")))
     assert (below, below.keep_out()) == (Bedrock(), [])
     assert ctypes.string_at(id(pydantic), 16) == before
+
+
+_CROWDED = """
+import os
+from ringfence.inside import bedrock
+
+bedrock._MOST_MAPPINGS = 1
+trial = os.posix_spawn("/bin/true", ["true"], {})
+before = os.listdir("/proc/self/fd")
+assert bedrock.lay(bedrock.Attempt(trial)) == bedrock.Bedrock()
+assert os.listdir("/proc/self/fd") == before
+assert "memfd" not in open("/proc/self/maps").read()
+"""
+
+
+async def test_more_mappings_than_there_is_room_for_leave_memory_as_it_was() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", _CROWDED)
+    assert await process.wait() == 0
