@@ -18,7 +18,7 @@ from ringfence.kernel.allowlist_files import WITH_FILES
 from ringfence.kernel.allowlist_network import MAKING_WAYS, WITH_NETWORK
 from ringfence.kernel.allowlist_processes import WITH_AN_ENTRY, WITH_PROCESSES, stage_c
 from ringfence.kernel.mounts import BIND_FLAGS
-from ringfence.kernel.seccomp import compile_table, encode
+from ringfence.kernel.seccomp import compile_table, encode, on_top_of
 
 SPARE_NAMESPACES = namespaces.NEW_USER | namespaces.NEW_PIDS | namespaces.NEW_MOUNTS | namespaces.NEW_IPC
 SPARE_FLAGS = SPARE_NAMESPACES | namespaces.SAME_PARENT
@@ -26,7 +26,8 @@ SPARE_FLAGS = SPARE_NAMESPACES | namespaces.SAME_PARENT
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """Stage A holds while a zygote imports and forks; stage B, on top of it, while a call is served."""
+    """Stage A holds while a zygote imports and forks, and ever after; what stage B forbids besides holds, on top of it,
+    while a call is served."""
 
     stage_a: bytes
     stage_b: bytes
@@ -63,7 +64,8 @@ def _compiled(binds: Literal["none", "again"], clients: tuple[str, ...]) -> Filt
     extra = tuple(row for client in clients for row in ADDED[client])
     making = tuple(row for client in clients for row in ADDED_TO_MAKING.get(client, ()))
     first = stage_a(clone_flags=spare_flags(clients), mount_flags=mount_flags, extra=(*extra, *making))
-    return Filters(stage_a=encode(compile_table(first)), stage_b=encode(compile_table(stage_b(extra))))
+    rest = on_top_of(first, stage_b(extra))
+    return Filters(stage_a=encode(compile_table(first)), stage_b=encode(compile_table(rest)))
 
 
 @functools.cache

@@ -124,6 +124,16 @@ def compile_table(table: Mapping[int, Outcome]) -> Program:
     return program
 
 
+def on_top_of(under: Mapping[int, Outcome], table: Mapping[int, Outcome]) -> dict[int, Outcome]:
+    """What is left for a table to decide where the filter of another one is in place and stays so.
+
+    The kernel asks both and obeys the stricter, so a number on which they agree needs no second answer; and a filter is
+    taken in, checked and translated by every process that enters it.
+    """
+    decided = {number: (table.get(number, REFUSE), under.get(number, REFUSE)) for number in range(TABLE_END)}
+    return {number: ALLOW if own == other else own for number, (own, other) in decided.items()}
+
+
 def encode(program: Program) -> bytes:
     """The program as the kernel reads it."""
     return b"".join(struct.pack("HBBI", *instruction) for instruction in program)

@@ -32,3 +32,14 @@ def run(program: Program, number: int, *arguments: int, architecture: int = X86_
                 return Action(operand)
             case _:
                 raise AssertionError(f"unknown step {code:#x}")
+
+
+def obeyed(newer: Action, older: Action) -> Action:
+    """What the kernel does where two filters are in place: the stricter, and of two that differ in detail the newer."""
+    return min((newer, older), key=_severity)
+
+
+def _severity(action: Action) -> int:
+    """By the upper half alone, where killing is negative."""
+    kind = action.value & 0xFFFF_0000
+    return kind - (1 << 32) if kind & 0x8000_0000 else kind

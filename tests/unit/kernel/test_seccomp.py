@@ -21,13 +21,15 @@ from ringfence.kernel.seccomp import (
     compile_table,
     encode,
     fail_with,
+    on_top_of,
 )
 from ringfence.kernel.syscalls import TABLE_END
-from tests.unit.kernel.filter_machine import I386, run
+from tests.unit.kernel.filter_machine import I386, obeyed, run
 
 pytestmark = pytest.mark.req("SBX-3")
 
 HIGH = 1 << 32
+EVEN = Masked(argument=0, mask=1, value=0)
 EVERY_WORD = st.integers(min_value=0, max_value=(1 << 64) - 1)
 
 
@@ -41,6 +43,35 @@ def test_every_number_gets_its_outcome(table: dict[int, Outcome]) -> None:
     program = compile_table(table)
     given_outcomes = {number: run(program, number) for number in range(TABLE_END)}
     assert given_outcomes == {number: table.get(number, REFUSE) for number in range(TABLE_END)}
+
+
+OUTCOMES = st.sampled_from(
+    [
+        ALLOW,
+        REFUSE,
+        fail_with(errno.ENOENT),
+        ArgumentCheck(alternatives=((OneOf(argument=0, values=(1, 2)),),)),
+        ArgumentCheck(alternatives=((Masked(argument=0, mask=1, value=1),),), otherwise=fail_with(errno.ENOSYS)),
+    ]
+)
+TABLES = st.dictionaries(st.integers(0, TABLE_END - 1), OUTCOMES)
+
+
+@given(TABLES, TABLES, TABLES, st.sampled_from([0, 1, 2, 3]))
+@settings(max_examples=20, deadline=None)
+def test_two_filters_say_together_what_two_whole_ones_would(
+    both: dict[int, Outcome], first: dict[int, Outcome], second: dict[int, Outcome], argument: int
+) -> None:
+    under, table = {**first, **both}, {**second, **both}
+    older, whole, rest = (compile_table(each) for each in (under, table, on_top_of(under, table)))
+    for number in (*range(TABLE_END), TABLE_END, 0x4000_0000):
+        asked = [run(program, number, argument) for program in (older, whole, rest)]
+        assert obeyed(asked[2], asked[0]) == obeyed(asked[1], asked[0])
+
+
+def test_on_top_of_itself_a_table_has_nothing_left_to_say() -> None:
+    table: dict[int, Outcome] = {3: ALLOW, 7: fail_with(errno.ENOENT), 9: next(iter(only(EVEN).values()))}
+    assert set(on_top_of(table, table).values()) == {ALLOW}
 
 
 def test_a_table_too_wide_for_short_jumps_still_answers_right() -> None:
