@@ -21,6 +21,7 @@ from ringfence.inside import confined, serve, ways, wire
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout, Rule
+from ringfence.inside.patience import Moment
 from ringfence.inside.rehearsal import PLAIN, Rehearsal
 from ringfence.inside.wire import CHANNEL
 from ringfence.kernel import cgroups, landlock, limits, mounts, namespaces, seccomp
@@ -50,6 +51,7 @@ class Prepared:
     """What is the same in every spare of a zygote; without namespaces each works its confinement out for itself."""
 
     confinement: Confinement | None
+    moment: Moment
     leave: Script
 
 
@@ -87,12 +89,13 @@ def run(
             )
         else:
             _confine(layout, confinement)
-        serve.rehearse(repertoire.rehearsal)
         event_loop = asyncio.new_event_loop() if repertoire.loop == "needed" else None
         if confinement is None:
             ways.say_ready(CHANNEL, handing_out=outward)
         else:
             confinement.say_ready.play()
+        if prepared.moment.passes_in_silence():
+            serve.rehearse(repertoire.rehearsal)
         status = serve.one_job(repertoire.tools, event_loop=event_loop, layout=layout, leave=prepared.leave)
     except BaseException as failure:  # whatever went wrong here, the host must hear of it and no tool may run
         wire.send(CHANNEL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
@@ -110,7 +113,8 @@ def prepare(layout: Layout) -> Prepared:
         # Next to each other: once the channel is closed, the host looks whether this process is on its way out.
         call("close", CHANNEL)
         call("exit_group", 0)
-    return Prepared(confinement=_confinement(layout) if layout.posture == "full" else None, leave=leave)
+    confinement = _confinement(layout) if layout.posture == "full" else None
+    return Prepared(confinement=confinement, moment=Moment(CHANNEL), leave=leave)
 
 
 def rehearse() -> None:
