@@ -19,6 +19,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ringfence.inside.inherited import Range, let_inherit
 from ringfence.kernel import attempts, untouched
 from ringfence.kernel.attempts import Attempt
 from ringfence.kernel.syscalls import NUMBERS, call
@@ -54,12 +55,13 @@ class Bedrock:
     """What was laid down; nothing, where nothing could be."""
 
     pieces: tuple[Piece, ...] = ()
+    code: tuple[Range, ...] = ()
 
     def keep_out(self) -> list[int]:
         """Have this process map only what it touches, until the descriptor is closed; none where that cannot be had."""
         large = [(piece.start, piece.length) for piece in self.pieces if piece.is_large]
         try:
-            return [untouched.keep_out(large)] if large else []
+            return [untouched.keep_out((*large, *self.code))] if large else []
         except OSError:
             return []
 
@@ -105,10 +107,11 @@ def _laid() -> Bedrock:
         with Stage(most=3 * _MOST_MAPPINGS) as stage, _watcher() as watcher:
             pieces = tuple(_pieces(stage))
             _exchange(pieces, descriptor=descriptor, stage=stage, watcher=watcher)
+            code = () if watcher is None else let_inherit(watcher)
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
     finally:
         os.close(descriptor)
-    return Bedrock(pieces)
+    return Bedrock(pieces, code)
 
 
 def _exchange(pieces: tuple[Piece, ...], *, descriptor: int, stage: Stage, watcher: int | None) -> None:

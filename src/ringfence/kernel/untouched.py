@@ -20,14 +20,22 @@ _USER_MODE_ONLY = 1  # with it, nobody needs a right to ask
 _API = 0xAA
 _API_CALL = 0xC018_AA3F
 _OF_WRITES = 2
+# With it the kernel answers what was asked for by itself, and for that reason takes memory of any file.
+_ANSWERED_BY_THE_KERNEL = 1 << 15
 REGISTER = 0xC020_AA00
 
 
 def watcher() -> int:
-    """A descriptor by which ranges of this process's memory, and of no child's, can be registered."""
+    """A descriptor by which ranges of this process's memory, and of no child's, can be registered.
+
+    Before Linux 6.7 only ranges of memory that no file system holds can.
+    """
     descriptor = call("userfaultfd", os.O_CLOEXEC | _USER_MODE_ONLY)
     try:
-        call("ioctl", descriptor, _API_CALL, _words(_API, 0, 0))
+        try:
+            call("ioctl", descriptor, _API_CALL, _words(_API, _ANSWERED_BY_THE_KERNEL, 0))
+        except OSError:
+            call("ioctl", descriptor, _API_CALL, _words(_API, 0, 0))
     except BaseException:
         os.close(descriptor)
         raise
@@ -43,12 +51,17 @@ def keep_out(ranges: Iterable[tuple[int, int]]) -> int:
     """Have only what is touched mapped in these ranges of (start, length), in this process and not in its children."""
     descriptor = watcher()
     try:
-        for start, length in ranges:
-            call("ioctl", descriptor, REGISTER, registration(start, length))
+        register(descriptor, ranges)
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def register(descriptor: int, ranges: Iterable[tuple[int, int]]) -> None:
+    """The same, by a watcher that is there already."""
+    for start, length in ranges:
+        call("ioctl", descriptor, REGISTER, registration(start, length))
 
 
 def _words(*numbers: int) -> ctypes.Array[ctypes.c_char]:

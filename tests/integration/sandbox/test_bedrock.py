@@ -96,6 +96,47 @@ async def test_a_process_goes_on_with_what_it_had_after_its_memory_was_laid_down
     assert told["part"] < 0.5, told
 
 
+_INHERITED = """
+import ctypes, json, os, struct
+from ringfence.inside import bedrock
+
+def mapped(start, length):
+    with open("/proc/self/pagemap", "rb", buffering=0) as pages:
+        entries = os.pread(pages.fileno(), length // 4096 * 8, start // 4096 * 8)
+    return sum(entry >> 63 for (entry,) in struct.iter_unpack("Q", entries))
+
+def in_file(start):
+    for line in open("/proc/self/maps"):
+        fields = line.split(maxsplit=5)
+        if int(fields[0].split("-")[0], 16) == start:
+            with open(fields[5].strip(), "rb") as file:
+                file.seek(int(fields[2], 16))
+                return file.read(4096)
+
+code = bedrock.lay(bedrock.begin_trial()).code
+busiest = max(code, key=lambda range: mapped(*range))
+before = mapped(*busiest)
+heard, said = os.pipe()
+if os.fork() == 0:
+    os.write(said, str(mapped(*busiest)).encode())
+    os._exit(0)
+print(json.dumps({"ranges": len(code), "pages": busiest[1] // 4096,
+                  "mapped": before, "in a child": int(os.read(heard, 9)),
+                  "as in their files": all(ctypes.string_at(start, 4096) == in_file(start) for start, _ in code)}))
+"""
+
+
+async def test_a_child_finds_the_code_that_its_parent_ran_mapped_and_no_other() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", _INHERITED, stdout=asyncio.subprocess.PIPE)
+    said, _ = await process.communicate()
+    assert process.returncode == 0
+    told = json.loads(said)
+    assert told["ranges"] > 1
+    assert told["as in their files"]
+    assert told["in a child"] >= told["mapped"] - 16 > 16
+    assert told["in a child"] < told["pages"] / 2
+
+
 async def test_where_the_child_that_tried_it_died_nothing_is_laid_down() -> None:
     before = ctypes.string_at(id(pydantic), 16)
     below = lay(Attempt(Obstacle(why="the kernel killed the trial with signal 11")))
