@@ -111,6 +111,7 @@ class Jail:
             inner_pid=self._as_the_warden_counts,
             networks=networks_of(order.layout, hearing=setting.ears),
             hearing=setting.ears,
+            most=setting.spares,
         )
         self._calls = 0
         self.last_used = time.monotonic()
@@ -156,6 +157,7 @@ class Jail:
         self._spares.listen()
         inside = await self._measure()
         fingerprints = await self._import()
+        self._calls = 0  # those until here were the jail's own
         # What is left to do until the first answer is done by one process after the other: there is a core to spare.
         self._setting.server.lay_up()
         self._opened = Opened(
@@ -212,8 +214,8 @@ class Jail:
             raise
 
     def refill(self) -> None:
-        """Have as many wait as the host keeps; the first call does not wait for more than its own."""
-        self._spares.grow(self._setting.spares)
+        """Have one wait for every call that there was, up to the bound: many agents call a tool once."""
+        self._spares.grow(self._calls)
 
     async def close(self) -> None:
         """Kill everything in the jail and wait until it is gone."""

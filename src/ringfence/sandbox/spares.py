@@ -39,10 +39,12 @@ class Spares:
         inner_pid: Callable[[Sighting], int],
         networks: Networks | Questions,
         hearing: Hearing,
+        most: int,
     ) -> None:
         self._control = control
+        self._most = most
         # One, for the measuring; tool code must be imported before more of them make sense.
-        self._most = 1
+        self._kept = 1
         self._check = check
         self._groups = groups
         self._allowance = allowance
@@ -87,14 +89,15 @@ class Spares:
                 self._hand_over(waiting.result())
             raise
 
-    def grow(self, most: int) -> None:
-        """Keep this many waiting from now on."""
-        self._most = most
+    def grow(self, kept: int) -> None:
+        """Keep this many waiting from now on, up to the bound."""
+        self._kept = kept
         self.refill()
 
     def refill(self) -> None:
-        """Ask for as many as are missing."""
-        while self._closed is None and len(self._ready) + len(self._asked) < self._most:
+        """Ask for as many as are missing: those that are kept, or one for each call that waits."""
+        wanted = min(max(self._kept, len(self._waiting)), self._most)
+        while self._closed is None and len(self._ready) + len(self._asked) < wanted:
             self._ask()
 
     def _ask(self) -> None:

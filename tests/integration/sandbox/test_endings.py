@@ -180,17 +180,34 @@ async def test_too_many_waiting_calls_are_turned_away(tmp_path: Path) -> None:
 async def test_waiting_processes_that_died_are_passed_over(tmp_path: Path) -> None:
     yard = Yard(state=tmp_path)
     await yard.load("plain")
-    seen = (await yard.run("add", {"a": 1, "b": 2})).evidence["process"]
-    (jail,) = [jail for jail in yard.pool.jails() if jail.opened.posture.zygote.status.parent == seen["parent"]]
-    zygote = jail.opened.posture.zygote.pid
-    await until(lambda: len(waiting_in(seen["parent"], zygote=zygote)) == 4)
-    killed = set(waiting_in(seen["parent"], zygote=zygote))
+    warden, zygote = await called(yard, times=4)
+    await until(lambda: len(waiting_in(warden, zygote=zygote)) == 4)
+    killed = set(waiting_in(warden, zygote=zygote))
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
     await until(lambda: not killed & descendants())
     assert await yard.output("add", {"a": 1, "b": 2}) == 3
     await yard.close()
     assert descendants() == set()
+
+
+@pytest.mark.parametrize(("calls", "waiting"), [(1, 1), (2, 2), (7, 4)])
+async def test_as_many_wait_as_there_were_calls_up_to_the_bound(tmp_path: Path, calls: int, waiting: int) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    warden, zygote = await called(yard, times=calls)
+    await until(lambda: len(waiting_in(warden, zygote=zygote)) == waiting)
+    await asyncio.sleep(0.2)
+    assert len(waiting_in(warden, zygote=zygote)) == waiting
+    await yard.close()
+
+
+async def called(yard: Yard, *, times: int) -> tuple[int, int]:
+    """Call a tool so often; gives the warden and the zygote of the jail that served it."""
+    wardens = {(await yard.run("add", {"a": 1, "b": 2})).evidence["process"]["parent"] for _ in range(times)}
+    zygotes = [jail.opened.posture.zygote for jail in yard.pool.jails()]
+    (zygote,) = [each for each in zygotes if each.status.parent in wardens]
+    return zygote.status.parent, zygote.pid
 
 
 def waiting_in(warden: int, *, zygote: int) -> list[int]:
