@@ -80,6 +80,7 @@ def _serve(confine: Callable[[], Served], *, warden: int) -> NoReturn:
                 rehearse_declaring()
         repertoire = _import(module, when=layout.imports)
         forget_draws()
+        brood.bear(repertoire)  # for whoever had the jail built, and waits
         # An import crowds out what Python remembered of where it finds things, and every spare would look again.
         serve.rehearse(repertoire.rehearsal)
         while True:
