@@ -5,6 +5,7 @@ Takes: a jail's control socket.  Gives: a spare that was seen confined.  Never: 
 
 from __future__ import annotations
 
+import _socket
 import array
 import os
 import socket
@@ -30,11 +31,15 @@ class NotReady(Exception):
     """What came instead of the one frame that says a spare waits."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Ends:
-    """The host's ends of a spare's channel and of what it prints."""
+    """The host's ends of a spare's channel and of what it prints.
 
-    channel: socket.socket
+    The channel is what the standard library's socket is built on: that one would be made, asked about and closed in
+    Python, for every call.
+    """
+
+    channel: _socket.socket
     printed: int
 
     def close(self) -> None:
@@ -71,7 +76,7 @@ class Spare:
 
 def request(control: socket.socket, *, doors: Sequence[int], allowance: bytes) -> Ends:
     """Ask a zygote for a spare that enters these groups; OSError where it is gone or does not listen."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    ours, theirs = _socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     printed, printed_theirs = os.pipe2(os.O_CLOEXEC)
     try:
         ours.setblocking(False)
@@ -89,7 +94,7 @@ def request(control: socket.socket, *, doors: Sequence[int], allowance: bytes) -
     return Ends(channel=ours, printed=printed)
 
 
-def ready_pid(channel: socket.socket) -> int:
+def ready_pid(channel: _socket.socket) -> int:
     """The pid, in the kernel's words, of the process that says it is ready."""
     message, ancillary, _, _ = channel.recvmsg(_MOST_COMPLAINT, CREDENTIALS_SPACE)
     if message != _READY:
@@ -97,7 +102,7 @@ def ready_pid(channel: socket.socket) -> int:
     return sender(ancillary)
 
 
-def ready_with(channel: socket.socket, *, most: int) -> tuple[int, list[int]]:
+def ready_with(channel: _socket.socket, *, most: int) -> tuple[int, list[int]]:
     """The pid of a process that says it is ready, and the descriptors that it hands out, at most so many."""
     space = CREDENTIALS_SPACE + (socket.CMSG_SPACE(most * _DESCRIPTOR.itemsize) if most else 0)
     message, ancillary, _, _ = channel.recvmsg(_MOST_COMPLAINT, space, socket.MSG_CMSG_CLOEXEC)
