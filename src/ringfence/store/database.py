@@ -30,14 +30,14 @@ T = TypeVar("T")
 Synchronous: TypeAlias = Literal["normal", "full"]
 
 OLDEST_SQLITE = (3, 37, 0)
-WAL_BYTES = 4 * 1024 * 1024
+WAL_BYTES = 16 * 1024 * 1024
 WAL_BYTES_AT_MOST = 64 * 1024 * 1024
 WAL_LOOK_EVERY = 256
 FLUSH_AFTER = 0.01
 _OPENING_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
-_PRAGMAS = ("PRAGMA wal_autocheckpoint = 0", f"PRAGMA journal_size_limit = {4 * WAL_BYTES}")
+_PRAGMAS = ("PRAGMA wal_autocheckpoint = 0", f"PRAGMA journal_size_limit = {2 * WAL_BYTES}")
 _SYNCHRONOUS: dict[Synchronous, str] = {"normal": "PRAGMA synchronous = NORMAL", "full": "PRAGMA synchronous = FULL"}
 
 
