@@ -96,7 +96,8 @@ class Spares:
 
     def refill(self) -> None:
         """Ask for as many as are missing: those that are kept, or one for each call that waits."""
-        wanted = min(max(self._kept, len(self._waiting)), self._most)
+        kept, awaited = min(self._kept, self._most), min(len(self._waiting), max(self._most, 1))
+        wanted = max(kept, awaited)
         while self._closed is None and len(self._ready) + len(self._asked) < wanted:
             self._ask()
 

@@ -202,6 +202,17 @@ async def test_as_many_wait_as_there_were_calls_up_to_the_bound(tmp_path: Path, 
     await yard.close()
 
 
+async def test_where_none_is_kept_every_call_has_one_made(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path, bounds=PoolBounds(spares=0))
+    await yard.load("plain")
+    answers = [yard.output("add", {"a": 1, "b": number}) for number in range(6)]
+    async with asyncio.timeout(30):
+        assert await asyncio.gather(*answers) == [1 + number for number in range(6)]
+    warden, zygote = await called(yard, times=2)
+    await until(lambda: waiting_in(warden, zygote=zygote) == [])
+    await yard.close()
+
+
 async def called(yard: Yard, *, times: int) -> tuple[int, int]:
     """Call a tool so often; gives the warden and the zygote of the jail that served it."""
     wardens = {(await yard.run("add", {"a": 1, "b": 2})).evidence["process"]["parent"] for _ in range(times)}
