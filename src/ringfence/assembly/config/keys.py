@@ -231,7 +231,13 @@ LIMITS = Record(keys={
 })  # fmt: skip
 
 POOL = Record(
-    keys={"spares": Key(shape=Number(least=0, most=64), means="processes that at most wait for the next call of a jail; one for each call it had, 0 for none", default=4)}
+    keys={
+        "spares": Key(
+            shape=Number(least=0, most=64),
+            means="processes that at most wait for the next call of a jail; one for each call it had, 0 for none",
+            default=4,
+        )
+    }
 )
 
 _LEAST = "the least posture in which tools run; a tool can require more"
