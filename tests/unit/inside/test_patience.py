@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 
 import pytest
 
@@ -24,7 +23,7 @@ def test_a_job_that_is_there_ends_the_moment_and_stays_to_be_read() -> None:
 def test_a_job_that_comes_in_the_moment_ends_it() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        late = threading.Thread(target=lambda: (time.sleep(0.001), ours.send(b"job")))
+        late = threading.Timer(0.001, ours.send, (b"job",))
         late.start()
         outcomes = [Moment(theirs.fileno()).passes_in_silence() for _ in range(2)]
         late.join()
