@@ -28,6 +28,7 @@ _ENVELOPE_BYTES = 65_536
 _SECONDS_TO_DIE = 5.0
 _LOOKS = 4
 _LET_IT_RUN = 0.00003
+_LET_IT_LEAVE = 0.00006
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +82,14 @@ class Exchange:
         most_output: int,
         desk: Desk | None = None,
         hearing: Hearing | None = None,
+        alone: Callable[[], bool] = lambda: False,
     ) -> None:
         self.spare = spare
         self.passage: Passage | None = None
         self._channel = spare.ends.channel.fileno()
         self._loop = asyncio.get_running_loop()
         self._hearing: Hearing = hearing or self._loop
+        self._alone = alone
         self.answering = None if desk is None else Answering(desk, send=self._say, stop=self.stop)
         self._reader = self._reader_of(most=most_output + _ENVELOPE_BYTES)
         self._most_printed = most_output
@@ -204,6 +207,11 @@ class Exchange:
             self._measured = measure_live(self.spare.process.pid)
             self.look()
             self.spare.ends.channel.shutdown(socket.SHUT_WR)
+            if self._alone():
+                # It needs no longer than this to leave, and seldom has a core to itself. Back in the event loop this
+                # side would be woken by its farewell, and too early to see it on its way.
+                time.sleep(_LET_IT_LEAVE)
+                self._readable()
 
     def _at_its_end(self, looks: int = _LOOKS) -> None:
         """A process that waited for the host after its one frame, and is on its way out, needs no record.

@@ -136,9 +136,13 @@ class Spares:
             most_output=most_output,
             desk=desk,
             hearing=self._hearing,
+            alone=self._has_one_call,
         )
         self._serving[spare.inner_pid] = exchange
         return exchange
+
+    def _has_one_call(self) -> bool:
+        return self.busy == 1
 
     def ended(self, inner_pid: int, record: Record) -> None:
         """The warden says that a process of this jail ended."""
