@@ -107,8 +107,8 @@ def _laid() -> Bedrock:
         with Stage(most=3 * _MOST_MAPPINGS) as stage, _watcher() as watcher:
             pieces = tuple(_pieces(stage))
             _exchange(pieces, descriptor=descriptor, stage=stage, watcher=watcher)
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
             code = () if watcher is None else let_inherit(watcher)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
     finally:
         os.close(descriptor)
     return Bedrock(pieces, code)

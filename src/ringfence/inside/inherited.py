@@ -28,8 +28,8 @@ _LET_GO = 4  # MADV_DONTNEED: what is mapped from a file comes back from there
 
 def let_inherit(watcher: int) -> tuple[Range, ...]:
     """Have children inherit what this process, or a child of its own, touches of its code from now on."""
-    ranges = tuple(_ranges())
     try:
+        ranges = tuple(_ranges())
         untouched.register(watcher, ranges)
         memory = os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
     except OSError:  # an older kernel, or one that keeps its processes from this file

@@ -160,3 +160,21 @@ assert "memfd" not in open("/proc/self/maps").read()
 async def test_more_mappings_than_there_is_room_for_leave_memory_as_it_was() -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", _CROWDED)
     assert await process.wait() == 0
+
+
+_HIDDEN_CODE = """
+import os
+from ringfence.inside import bedrock, inherited
+
+def hidden():
+    raise OSError("nothing can be read there")
+
+inherited._ranges = hidden
+below = bedrock.lay(bedrock.Attempt(os.posix_spawn("/bin/true", ["true"], {})))
+assert below.pieces and below.code == ()
+"""
+
+
+async def test_memory_is_laid_down_where_the_code_cannot_be_found() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", _HIDDEN_CODE)
+    assert await process.wait() == 0
