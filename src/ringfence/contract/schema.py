@@ -31,12 +31,18 @@ _UNSCHEMABLE = (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, Pyd
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """What a function's signature says: its input, its output, and how it wants to be called."""
+    """What a function's signature says: its input, its output, and how it wants to be called.
+
+    `parse` and `dump` are what `input_model` and `output_type` do with JSON in the end, without the way there. `dump`
+    writes by alias, as the schema that the host holds the output to.
+    """
 
     input_schema: dict[str, Any]
     output_schema: dict[str, Any]
     input_model: type[BaseModel]
     output_type: TypeAdapter[Any]
+    parse: Callable[[bytes], BaseModel]
+    dump: Callable[[Any], bytes]
     context_parameter: str | None
     model_parameter: str | None
 
@@ -64,6 +70,8 @@ def read_signature(function: Callable[..., Any]) -> Signature:
         output_schema=dict(output.schema),
         input_model=model,
         output_type=output.type,
+        parse=model.__pydantic_validator__.validate_json,
+        dump=functools.partial(output.type.serializer.to_json, by_alias=True, warnings="none"),
         context_parameter=context,
         model_parameter=model_parameter,
     )

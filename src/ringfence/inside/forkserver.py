@@ -122,6 +122,7 @@ def _warm_up() -> None:
         rehearse_declaring()
         spare.rehearse()
     for _ in range(_REHEARSALS):
+        spare.rehearse_life()
         rehearse(PLAIN)
         rehearse(WITH_CONTEXT)
         namespaces.rehearse()

@@ -35,8 +35,7 @@ def asking(implementation: Implementation | None, *, tool: str) -> Implementatio
 def answer_of(returned: object, *, implementation: Implementation) -> bytes:
     """The word that it gave; the output is written as the tool's own would be."""
     if isinstance(returned, Done):
-        # By alias, as the schema that the host holds the output to.
-        output = implementation.signature.output_type.dump_json(returned.output, by_alias=True, warnings="none")  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        output = implementation.signature.dump(returned.output)  # pyright: ignore[reportUnknownMemberType]
         return b'{"answer":"done","output":' + output + b"}"
     if isinstance(returned, NotDone | CannotTell):
         return b'{"answer":"not_done"}' if isinstance(returned, NotDone) else b'{"answer":"cannot_tell"}'

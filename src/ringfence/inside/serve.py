@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any
 
@@ -42,30 +43,55 @@ from ringfence.kernel.script import Script
 _MOST_JOB_BYTES = 65_536
 _LATE_BYTES = 256  # more than that is memory of another kind, and a dozen pages to copy
 _NO_CLIENTS: Mapping[str, Any] = {}
+# Found once: to find the member of an enumeration by its name touches as much as a call of a function.
+_JOB, _ARGUMENTS, _OUTPUT, _FAULT = wire.Kind.JOB, wire.Kind.ARGUMENTS, wire.Kind.OUTPUT, wire.Kind.FAULT
 
 
-def one_job(
-    tools: Mapping[str, Tool], *, event_loop: asyncio.AbstractEventLoop | None, layout: Layout, leave: Script
-) -> int:
-    """Read a job, answer it and end; gives the exit status where no job came."""
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What is the same for every job of a jail, worked out before the first; `leave` ends the process."""
+
+    channel: int
+    most_frame_bytes: int
+    marked: bool
+    layout: Layout | None
+    leave: Script
+
+    @classmethod
+    def of(cls, layout: Layout, *, leave: Script) -> Terms:
+        return cls(
+            channel=CHANNEL,
+            most_frame_bytes=layout.bounds.output_bytes + wire.HEADER_BYTES,
+            marked=layout.imports == "in every call",
+            layout=layout,
+            leave=leave,
+        )
+
+
+def one_job(tools: Mapping[str, Tool], terms: Terms, event_loop: asyncio.AbstractEventLoop | None) -> int:
+    """Read a job, answer it and leave; gives the exit status where no job came."""
+    channel = terms.channel
     try:
-        job, arguments = _next_job(CHANNEL)
+        job, arguments = _next_job(channel)
     except EOFError:
         return 0
-    frame = _answer(job, arguments, tools=tools, event_loop=event_loop, layout=layout)
-    if len(frame) > layout.bounds.output_bytes + wire.HEADER_BYTES:
-        text = f"the output has {len(frame) - wire.HEADER_BYTES} bytes, more than {layout.bounds.output_bytes}"
-        frame = wire.pack(wire.Kind.FAULT, fault_body("output_limit", text))
+    frame = _answer(job, arguments, tools=tools, event_loop=event_loop, layout=terms.layout)
+    if len(frame) > terms.most_frame_bytes:
+        frame = _too_much(len(frame) - wire.HEADER_BYTES, most=terms.most_frame_bytes - wire.HEADER_BYTES)
     _print_all()
-    if layout.imports == "in every call":
+    if terms.marked:
         bear_marker()
-    wire.send(CHANNEL, frame)
+    wire.send(channel, frame)
     # The host measures what was used while this process stands still, then ends its side.
-    while os.read(CHANNEL, _LATE_BYTES):
+    while os.read(channel, _LATE_BYTES):
         continue  # an answer that came too late for whoever asked
     # Left to the kernel, the channel would be closed only after all memory is given back, and the host waits for it.
-    leave.play()
-    os._exit(0)
+    terms.leave.play()
+    return 0
+
+
+def _too_much(length: int, *, most: int) -> bytes:
+    return wire.pack(_FAULT, fault_body("output_limit", f"the output has {length} bytes, more than {most}"))
 
 
 def rehearse(rehearsal: Rehearsal) -> None:
@@ -82,9 +108,10 @@ def rehearse(rehearsal: Rehearsal) -> None:
 def _next_job(channel: int) -> tuple[dict[str, Any], bytes]:
     kind, body = wire.receive(channel, most=_MOST_JOB_BYTES)
     rest, arguments = wire.receive(channel, most=INPUT_BYTES)
-    if (kind, rest) != (wire.Kind.JOB, wire.Kind.ARGUMENTS):
+    if kind is not _JOB or rest is not _ARGUMENTS:
         raise wire.Malformed("a job is a job frame and its arguments")
-    return from_json(body), arguments
+    # What it remembers of strings lies in a page for each of them.
+    return from_json(body, cache_strings="none"), arguments
 
 
 def _print_all() -> None:
@@ -108,11 +135,11 @@ def _answer(
         case "reconcile":
             return _reconcile(job, tools=tools, event_loop=event_loop, layout=layout)
         case "describe":
-            return wire.pack(wire.Kind.OUTPUT, json.dumps(documents(tools)).encode())
+            return wire.pack(_OUTPUT, json.dumps(documents(tools)).encode())
         case "fingerprints":
             return _fingerprints(tools)
         case "measure":
-            return wire.pack(wire.Kind.OUTPUT, json.dumps(_measured(layout)).encode())
+            return wire.pack(_OUTPUT, json.dumps(_measured(layout)).encode())
         case unknown:
             raise wire.Malformed(f"there is no task `{unknown}`")
 
@@ -121,7 +148,7 @@ def _fingerprints(tools: Mapping[str, Tool]) -> bytes:
     try:
         return wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints(tools)).encode())
     except BaseException as failure:  # an import can raise anything
-        return wire.pack(wire.Kind.FAULT, describe_fault(failure))
+        return wire.pack(_FAULT, describe_fault(failure))
 
 
 def _measured(layout: Layout | None) -> dict[str, Any]:
@@ -142,19 +169,19 @@ def _call(
         implementation = tools[job["tool"]].implementation
         if implementation is None:
             raise wire.Malformed(f"tool `{job['tool']}` has no function")
-        parsed = implementation.signature.input_model.model_validate_json(arguments)
+        parsed = implementation.signature.parse(arguments)
     except ValidationError as failure:
-        return wire.pack(wire.Kind.FAULT, invalid_input(failure))
+        return wire.pack(_FAULT, invalid_input(failure))
     except BaseException as failure:  # an author's validator can raise anything, and so can an import
-        return wire.pack(wire.Kind.FAULT, describe_fault(failure))
+        return wire.pack(_FAULT, describe_fault(failure))
     try:
         given = _given(implementation, parsed, job=job, layout=layout)
         returned = _run(implementation, given=given, event_loop=event_loop)
         return _reply(returned, signature=implementation.signature)
     except PydanticSerializationError as failure:
-        return wire.pack(wire.Kind.FAULT, fault_body("output_invalid", f"the output cannot be written: {failure}"))
+        return wire.pack(_FAULT, fault_body("output_invalid", f"the output cannot be written: {failure}"))
     except BaseException as failure:  # a tool can raise anything, SystemExit too
-        return wire.pack(wire.Kind.FAULT, describe_fault(failure))
+        return wire.pack(_FAULT, describe_fault(failure))
 
 
 def _reconcile(
@@ -169,9 +196,9 @@ def _reconcile(
         implementation = asking(tools[job["tool"]].implementation, tool=job["tool"])
         given = _given(implementation, Asked(key=job["idempotency_key"]), job=job, layout=layout)
         returned = _run(implementation, given=given, event_loop=event_loop)
-        return wire.pack(wire.Kind.OUTPUT, answer_of(returned, implementation=implementation))
+        return wire.pack(_OUTPUT, answer_of(returned, implementation=implementation))
     except BaseException as failure:  # a tool can raise anything, SystemExit too
-        return wire.pack(wire.Kind.FAULT, describe_fault(failure))
+        return wire.pack(_FAULT, describe_fault(failure))
 
 
 def _given(
@@ -234,12 +261,7 @@ def _can_be_awaited(returned: object) -> bool:
 
 def _reply(returned: Any, *, signature: Signature) -> bytes:
     if not isinstance(returned, Result):
-        return wire.pack(wire.Kind.OUTPUT, _dump(returned, signature=signature))
+        return wire.pack(_OUTPUT, signature.dump(returned))
     output: Any = returned.output  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    text = _dump(output, signature=signature).decode()
+    text = signature.dump(output).decode()
     return wire.pack(wire.Kind.RESULT, json.dumps({"output": text, "for_model": returned.for_model}).encode())
-
-
-def _dump(output: Any, *, signature: Signature) -> bytes:
-    # By alias, as the schema that the host holds the output to.
-    return signature.output_type.dump_json(output, by_alias=True, warnings="none")

@@ -12,19 +12,22 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NoReturn
+from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from ringfence.contract.tool import Tool
 from ringfence.inside import confined, serve, ways, wire
+from ringfence.inside.berth import Berth
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout, Rule
 from ringfence.inside.patience import Moment
 from ringfence.inside.rehearsal import PLAIN, Rehearsal
+from ringfence.inside.serve import Terms
 from ringfence.inside.wire import CHANNEL
-from ringfence.kernel import cgroups, landlock, limits, mounts, namespaces, seccomp
+from ringfence.kernel import landlock, limits, mounts, namespaces, seccomp
 from ringfence.kernel.script import Script, written_down
 from ringfence.kernel.syscalls import call
 
@@ -52,7 +55,7 @@ class Prepared:
 
     confinement: Confinement | None
     moment: Moment
-    leave: Script
+    terms: Terms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +64,7 @@ class Repertoire:
 
     tools: Mapping[str, Tool]
     rehearsal: Rehearsal = PLAIN
-    loop: Literal["needed", "not needed"] = "not needed"
+    awaits: bool = False
 
 
 def run(
@@ -69,38 +72,37 @@ def run(
     repertoire: Repertoire,
     *,
     prepared: Prepared,
-    descriptors: Sequence[int],
+    berth: Berth,
     warden: int,
 ) -> NoReturn:
-    """Confine, say so, serve one job, end; the descriptors are channel, what is printed, doors of control groups."""
+    """Take the descriptors, confine, say so, serve one job, end."""
     status = 1
-    channel, printed, *doors = descriptors
     try:
-        for door in doors:
-            cgroups.enter(door)
-        os.dup2(channel, CHANNEL)
-        os.dup2(printed, 1)
-        os.dup2(printed, 2)
-        confinement = prepared.confinement
-        outward: Sequence[int] = ()
-        if confinement is None:
-            outward = confined.bind_spare(
-                layout, warden=warden, resources=resource_limits(layout.bounds), kept=(0, 1, 2, CHANNEL)
-            )
-        else:
-            _confine(layout, confinement)
-        event_loop = asyncio.new_event_loop() if repertoire.loop == "needed" else None
-        if confinement is None:
-            ways.say_ready(CHANNEL, handing_out=outward)
-        else:
-            confinement.say_ready.play()
-        if prepared.moment.passes_in_silence():
-            serve.rehearse(repertoire.rehearsal)
-        status = serve.one_job(repertoire.tools, event_loop=event_loop, layout=layout, leave=prepared.leave)
+        status = _live(layout, repertoire, prepared, berth, warden)
     except BaseException as failure:  # whatever went wrong here, the host must hear of it and no tool may run
         wire.send(CHANNEL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
     finally:
         os._exit(status)
+
+
+def _live(layout: Layout, repertoire: Repertoire, prepared: Prepared, berth: Berth, warden: int) -> int:
+    """A spare's whole life; gives the status of its exit where no job came."""
+    berth.settle.play()
+    confinement = prepared.confinement
+    outward: Sequence[int] = ()
+    if confinement is None:
+        resources = resource_limits(layout.bounds)
+        outward = confined.bind_spare(layout, warden=warden, resources=resources, kept=_KEPT)
+    else:
+        _confine(layout, confinement)
+    event_loop = asyncio.new_event_loop() if repertoire.awaits else None
+    if confinement is None:
+        ways.say_ready(CHANNEL, handing_out=outward)
+    else:
+        confinement.say_ready.play()
+    if prepared.moment.passes_in_silence():
+        serve.rehearse(repertoire.rehearsal)
+    return serve.one_job(repertoire.tools, prepared.terms, event_loop)
 
 
 def prepare(layout: Layout) -> Prepared:
@@ -114,12 +116,30 @@ def prepare(layout: Layout) -> Prepared:
         call("close", CHANNEL)
         call("exit_group", 0)
     confinement = _confinement(layout) if layout.posture == "full" else None
-    return Prepared(confinement=confinement, moment=Moment(CHANNEL), leave=leave)
+    return Prepared(confinement=confinement, moment=Moment(CHANNEL), terms=Terms.of(layout, leave=leave))
 
 
 def rehearse() -> None:
     """Write down a confinement that nobody will play: the next one is then no first time."""
     _confinement(_ANY)
+
+
+def rehearse_life() -> None:
+    """Live as a spare does, with nothing to give up and a job that is there: what Python works out on the way, and
+    writes to the code, is then in no spare's own copy."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(PLAIN.frames)
+        theirs.shutdown(socket.SHUT_WR)
+        channel = ours.fileno()
+        with written_down(open_below=channel) as idle:
+            call("dup2", channel, channel)
+        prepared = Prepared(
+            confinement=Confinement(enclose=idle, open_ways=idle, restrict=idle, say_ready=idle),
+            moment=Moment(channel),
+            terms=replace(Terms.of(_ANY, leave=idle), channel=channel, most_frame_bytes=len(PLAIN.frames)),
+        )
+        _live(_ANY, Repertoire(tools=PLAIN.tools), prepared, Berth(settle=idle, let_go=idle.play), 0)
 
 
 def _confinement(layout: Layout) -> Confinement:

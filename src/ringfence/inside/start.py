@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import Any
 
 _MOST_BYTES = 65_536
+_REHEARSALS = 16
 
 Hook = Callable[[], object]
 
@@ -44,6 +45,7 @@ def _load_what_renews_itself() -> None:
         random: Any = import_module("random")
     finally:
         os.register_at_fork = register
+    with_threads.rehearse()
     register(before=with_threads.before, after_in_child=with_threads.in_child, after_in_parent=with_threads.in_parent)
     # The same seed from the kernel, without the way there that is written in Python.
     register(after_in_child=partial(_random.Random.seed, random._inst))
@@ -66,6 +68,13 @@ class _WithThreads:
         self, *, before: Hook | None = None, after_in_child: Hook | None = None, after_in_parent: Hook | None = None
     ) -> None:
         self._hooks.append((before, after_in_child, after_in_parent))
+
+    def rehearse(self) -> None:
+        """Until Python has worked out how each step is best taken, it writes to the code as it runs it."""
+        for _ in range(_REHEARSALS):
+            self.before()
+            self.in_child()
+            self.in_parent()
 
     def before(self) -> None:
         self._others = _thread._count()  # pyright: ignore[reportPrivateUsage]  what `threading` counts leaves some out

@@ -11,7 +11,6 @@ import json
 import os
 import resource
 import socket
-import struct
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,6 +18,7 @@ from typing import Literal, NoReturn
 
 from ringfence.contract.tool import Tool
 from ringfence.inside import confined, ordering, serve, spare, wire
+from ringfence.inside.berth import DESCRIPTOR, MOST_DESCRIPTORS, Berths
 from ringfence.inside.describe import fingerprints
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters, spare_flags
@@ -39,8 +39,7 @@ _PROCESSES = 4096
 _OPEN_FILES = 256
 Served = tuple[Layout, str]  # what the spares are to hold, and the module to import
 _NOTHING_YET = Repertoire(tools={})
-_DESCRIPTOR = struct.Struct("i")
-_MOST_ANCILLARY = socket.CMSG_SPACE(8 * _DESCRIPTOR.size)
+_MOST_ANCILLARY = socket.CMSG_SPACE(MOST_DESCRIPTORS * DESCRIPTOR.size)
 
 
 def wait_for_order(theirs: socket.socket, *, warden: int) -> NoReturn:
@@ -149,8 +148,7 @@ def _import(module: str, *, when: Literal["once", "in every call"]) -> Repertoir
         return Repertoire(tools=ImportedWhenAsked(module), rehearsal=WITH_CONTEXT)
     tools = import_tools(module)
     _say_imported(tools)
-    awaits = _any_coroutine(tools)
-    return Repertoire(tools=tools, rehearsal=rehearsal_for(tools), loop="needed" if awaits else "not needed")
+    return Repertoire(tools=tools, rehearsal=rehearsal_for(tools), awaits=_any_coroutine(tools))
 
 
 def _say_imported(tools: Mapping[str, Tool]) -> None:
@@ -170,26 +168,21 @@ class _Brood:
         self._layout = layout
         self._warden = warden
         self._prepared = spare.prepare(layout)
-        self._flags = spare_flags(layout.clients) if layout.posture == "full" else confined.SPARE_FLAGS
+        self._berths = Berths()
+        self._confined = layout.posture == "confined"
+        self._birth = namespaces.Birth(confined.SPARE_FLAGS if self._confined else spare_flags(layout.clients))
 
     def bear(self, repertoire: Repertoire) -> bytes:
         """Wait for a request; fork a spare if it is for one."""
         request, ancillary, _, _ = self._control.recvmsg(1, _MOST_ANCILLARY)
         if not request:
             os._exit(0)
-        descriptors = [number for _, _, sent in ancillary for (number,) in _DESCRIPTOR.iter_unpack(sent)]
         if request == SPARE:
+            berth = self._berths.of(ancillary)
             layout = self._layout
-            if layout.posture == "confined":
+            if self._confined:
                 layout = confined.with_allowance(layout, control=_CONTROL)
-            if namespaces.clone(self._flags) == 0:
-                spare.run(
-                    layout,
-                    repertoire,
-                    prepared=self._prepared,
-                    descriptors=descriptors,
-                    warden=self._warden,
-                )
-            for descriptor in descriptors:
-                os.close(descriptor)
+            if self._birth.give() == 0:
+                spare.run(layout, repertoire, prepared=self._prepared, berth=berth, warden=self._warden)
+            berth.let_go()
         return request

@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ringfence.kernel import proc
+from ringfence.kernel.syscalls import call
 
 WANTED = ("memory", "pids", "cpuacct")
 _V1_ROOT_REMEDY = "start ringfence in a control group of its own, for example as a systemd service"
 _V2_REMEDY = "start ringfence as a systemd service with `Delegate=yes`, or in a container with its own cgroup tree"
 _LEAF = "ringfence-host"
+_MYSELF = b"0"
 _KILL_ROUNDS = 8
 _TRIAL_BYTES = 64 << 20
 _TRIAL_PROCESSES = 16
@@ -106,7 +108,7 @@ def doors(group: Group) -> tuple[Path, ...]:
 
 def enter(door: int) -> None:
     """Move the calling process, while it has one thread, through a door that somebody with the right to opened."""
-    os.write(door, b"0")
+    call("write", door, _MYSELF, len(_MYSELF))
 
 
 def members(group: Group) -> frozenset[int]:

@@ -64,21 +64,33 @@ def flags_register(flags: int) -> int:
     return flags | signal.SIGCHLD | _CHILD_SETTID | _CHILD_CLEARTID
 
 
+class Birth:
+    """A fork into new namespaces, spelled out for a process that does it again and again."""
+
+    def __init__(self, flags: int) -> None:
+        self._flags = flags
+        # INVARIANT: libc's idea of the thread id is the kernel's. Without this the child keeps its parent's id, and in
+        # a fresh pid namespace its first new thread can get that very number: both threads then own one recursive lock.
+        self._words = (NUMBERS["clone"], flags_register(flags), 0, 0, _thread_id_address(), 0)
+
+    def give(self) -> int:
+        """The child's pid, or 0 in the child."""
+        _before_fork()
+        pid: int = _clone(*self._words)
+        if pid == 0:
+            _after_fork_in_child()
+            return 0
+        _after_fork_in_parent()
+        if pid < 0:
+            # Of the call alone: the hooks have no part in this number.
+            number = ctypes.get_errno()
+            raise OSError(number, f"clone {self._flags:#x}: {os.strerror(number)}")
+        return pid
+
+
 def clone(flags: int) -> int:
     """Fork into new namespaces: the child's pid, or 0 in the child."""
-    # INVARIANT: libc's idea of the thread id is the kernel's. Without this the child keeps its parent's id, and in a
-    # fresh pid namespace its first new thread can get that very number: both threads then own one recursive lock.
-    words = (NUMBERS["clone"], flags_register(flags), 0, 0, _thread_id_address(), 0)
-    _before_fork()
-    pid: int = _clone(*words)
-    if pid == 0:
-        _after_fork_in_child()
-        return 0
-    number = ctypes.get_errno()
-    _after_fork_in_parent()
-    if pid < 0:
-        raise OSError(number, f"clone {flags:#x}: {os.strerror(number)}")
-    return pid
+    return Birth(flags).give()
 
 
 @functools.cache

@@ -30,11 +30,15 @@ _DOING = frozenset(
 
 
 class Step(NamedTuple):
-    """One call: what it is, the words that the kernel gets, and what it has to answer."""
+    """One call: the words that the kernel gets, and what it has to answer."""
 
-    name: str
     words: tuple[int, ...]
     answer: int
+
+    @property
+    def name(self) -> str:
+        """What the call is; only for whoever asks, since a name in every step is a page for every name."""
+        return syscalls.name_of(self.words[0])
 
 
 class Script:
@@ -46,10 +50,10 @@ class Script:
 
     def play(self) -> None:
         """Make every call; one that is not answered as foreseen ends it."""
-        for name, words, foreseen in self.steps:
+        for words, foreseen in self.steps:
             answer = made(*words)
             if answer != foreseen:
-                raise failed(name, answer=answer)
+                raise failed(syscalls.name_of(words[0]), answer=answer)
 
     def point_to(self, argument: Argument) -> int:
         """The word for an argument; what it points to is kept as it is now."""
@@ -73,7 +77,7 @@ class _Scribe:
     def call(self, name: str, arguments: tuple[Argument, ...]) -> int:
         answer = self._foreseen(name, arguments)
         words = syscalls.words_of(name, *map(self._script.point_to, arguments))
-        self._script.steps.append(Step(name, words, answer))
+        self._script.steps.append(Step(words, answer))
         return answer
 
     def _foreseen(self, name: str, arguments: tuple[Argument, ...]) -> int:
@@ -85,6 +89,9 @@ class _Scribe:
                 return length
             case "sendmsg", (_, Message() as message, _):
                 return message.length
+            case "dup2", (_, int(to)):
+                self._open.add(to)
+                return to
             case "close", (int(descriptor),):
                 self._open.discard(descriptor)
             case "close_range", (int(first), int(last), _):

@@ -113,6 +113,11 @@ def words_of(name: str, *arguments: T) -> tuple[int | T, ...]:
     return (NUMBERS[name], *arguments, *_ABSENT[len(arguments) :])
 
 
+def name_of(number: int) -> str:
+    """The name of a call that is in the table."""
+    return next(name for name, each in NUMBERS.items() if each == number)
+
+
 def failed(name: str, *, answer: int) -> OSError:
     """Why a call that was just made did not give what it should have."""
     number = ctypes.get_errno() if answer < 0 else errno.EPROTO
