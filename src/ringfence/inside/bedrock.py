@@ -13,25 +13,20 @@ import ctypes
 import fcntl
 import json
 import os
-import re
 import socket
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ringfence.inside.inherited import Range, let_inherit
+from ringfence.inside.mapped import LARGE, RUN, Mapping, mappings
 from ringfence.kernel import attempts, untouched
 from ringfence.kernel.attempts import Attempt
 from ringfence.kernel.syscalls import NUMBERS, call
-from ringfence.kernel.unattended import FIXED, PAGE, PRIVATE, Stage, Words
+from ringfence.kernel.unattended import FIXED, PAGE, PRIVATE, READ, WRITE, Stage, Words
 
 # A mapping that the kernel or the running code needs where and as it is.
 _LEFT_ALONE = frozenset({"[stack]", "[vvar]", "[vvar_vclock]", "[vdso]", "[vsyscall]"})
-_MAPPING = re.compile(r"(?P<start>[0-9a-f]+)-(?P<end>[0-9a-f]+) (?P<rights>\S{4}) \S+ \S+ \S+ *(?P<name>.*)")
-_RIGHTS = {"r": 1, "w": 2, "x": 4}
-_WRITTEN = "Anonymous:"
-# Below this a range has about as many pages as the kernel maps at once.
-_WORTH_WATCHING = 64 * PAGE
 _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
 _MOST_MAPPINGS = 1024
 
@@ -47,7 +42,7 @@ class Piece:
 
     @property
     def is_large(self) -> bool:
-        return self.length >= _WORTH_WATCHING
+        return self.length >= LARGE
 
 
 @dataclass(frozen=True)
@@ -148,17 +143,22 @@ def _watcher() -> Generator[int | None]:
 
 
 def _pieces(stage: Stage) -> Iterator[Piece]:
-    """Every private mapping that was written to."""
+    """Every private mapping that was written to, and the rest of each small library."""
     offset = 0
-    with open("/proc/self/smaps", encoding="ascii", errors="replace") as lines:
-        mapping: re.Match[str] | None = None
-        for line in lines:
-            mapping = _MAPPING.match(line) or mapping
-            if mapping is None or not line.startswith(_WRITTEN) or line.split()[1] == "0":
-                continue
-            start, end = int(mapping["start"], 16), int(mapping["end"], 16)
-            if mapping["rights"][3] != "p" or mapping["name"].strip() in _LEFT_ALONE or stage.holds(start):
-                continue
-            rights = sum(value for letter, value in _RIGHTS.items() if letter in mapping["rights"])
-            yield Piece(start=start, length=end - start, rights=rights, offset=offset)
-            offset += end - start
+    for mapping in mappings():
+        if mapping.is_private and mapping.name not in _LEFT_ALONE and not stage.holds(mapping.start):
+            rights = _laid_rights(mapping)
+            if rights:
+                yield Piece(start=mapping.start, length=mapping.length, rights=rights, offset=offset)
+                offset += mapping.length
+
+
+def _laid_rights(mapping: Mapping) -> int:
+    """The rights that it is mapped with again; none if it stays as it is.
+
+    What of a small library cannot be written to becomes one mapping: a fork and an exit take a microsecond for each,
+    and there are five in every library. Its tables can then be run like its code, and be changed as little as before.
+    """
+    if mapping.of_small_library and not mapping.rights & WRITE:
+        return READ | RUN
+    return mapping.rights if mapping.written else 0

@@ -10,19 +10,15 @@ kernel maps fifteen neighbours that it does not need. A range in which one page 
 from __future__ import annotations
 
 import os
-import re
-from collections import defaultdict
 from collections.abc import Iterator
 
+from ringfence.inside.mapped import RUN, mappings
 from ringfence.kernel import untouched
 from ringfence.kernel.syscalls import call
-from ringfence.kernel.unattended import PAGE
+from ringfence.kernel.unattended import READ, WRITE
 
 Range = tuple[int, int]  # start and length
 
-# In less than that there are not many pages to find out about.
-_WORTH_INHERITING = 64 * PAGE
-_OF_A_FILE = re.compile(r"(?P<start>[0-9a-f]+)-(?P<end>[0-9a-f]+) (?P<rights>r-[x-]p) \S+ \S+ \S+ +(?P<file>/.*)")
 _LET_GO = 4  # MADV_DONTNEED: what is mapped from a file comes back from there
 
 
@@ -51,15 +47,8 @@ def _write_what_is_there(memory: int, address: int) -> None:
 
 def _ranges() -> Iterator[Range]:
     """What is large of the files that hold code, and cannot be written to."""
-    found: defaultdict[str, list[re.Match[str]]] = defaultdict(list)
-    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as lines:
-        for line in lines:
-            if mapping := _OF_A_FILE.match(line):
-                found[mapping["file"]].append(mapping)
-    for mappings in found.values():
-        if not any(mapping["rights"] == "r-xp" for mapping in mappings):
-            continue
-        for mapping in mappings:
-            start, end = int(mapping["start"], 16), int(mapping["end"], 16)
-            if end - start >= _WORTH_INHERITING:
-                yield start, end - start
+    found = [each for each in mappings() if each.is_of_a_file and each.is_private]
+    with_code = {each.name for each in found if each.rights & RUN}
+    for each in found:
+        if each.name in with_code and each.is_large and each.rights & READ and not each.rights & WRITE:
+            yield each.start, each.length
