@@ -1,4 +1,4 @@
-"""One SQLite file, and the three ways this process uses it.
+"""One SQLite file, and the ways this process uses it.
 
 Takes: work.  Gives: its result, from the loop's own lane where waiting is not needed, else from the writer thread.
 Never: waits for another process in the event loop, and never lets a commit pay for a WAL checkpoint.
@@ -32,7 +32,7 @@ Synchronous: TypeAlias = Literal["normal", "full"]
 OLDEST_SQLITE = (3, 37, 0)
 WAL_BYTES = 16 * 1024 * 1024
 WAL_BYTES_AT_MOST = 64 * 1024 * 1024
-WAL_LOOK_EVERY = 256
+WAL_LOOK_EVERY = 512
 FLUSH_AFTER = 0.01
 _OPENING_SECONDS = 5.0
 
@@ -65,12 +65,16 @@ class Snapshot:
 
 
 class Database:
-    """The loop's lane (NORMAL, never waits), the writer's lane (FULL, own thread), and upkeep (own thread)."""
+    """The loop's lane (NORMAL, never waits), the writer's two (FULL, and NORMAL for what the loop could not wait for;
+    own thread), and upkeep (own thread)."""
 
     def __init__(self, path: Path, *, patience: float) -> None:
         self.path = path
         self.loop_lane = Lane(fence(connect(path, durability="normal", patience=0)))
         self.writer_lane = Lane(fence(connect(path, durability="full", patience=patience)))
+        # Put on disk as they come, what was handed over would hold the store for so long that what comes next is
+        # handed over too, and so on: calls that the loop can write by itself would wait in line for the disk.
+        self.patient_lane = Lane(fence(connect(path, durability="normal", patience=patience)))
         self.upkeep_lane = Lane(fence(connect(path, durability="full", patience=patience)))
         # Waits for nobody: a checkpoint that waits for readers would hold up every writer meanwhile.
         self._wal = connect(path, durability="full", patience=0)
@@ -92,7 +96,7 @@ class Database:
         try:
             result = self.loop_lane.write(work)
         except Busy:
-            return await self._on(self._writer, lambda: self.writer_lane.write(work))
+            result = await self._on(self._writer, lambda: self.patient_lane.write(work))
         if durability == "soon":
             self._flush_soon()
         return result
@@ -102,7 +106,7 @@ class Database:
         try:
             return self.loop_lane.read(work)
         except Busy:
-            return await self._on(self._writer, lambda: self.writer_lane.read(work))
+            return await self._on(self._writer, lambda: self.patient_lane.read(work))
 
     async def upkeep(self, work: Callable[[Lane], T], *, role: Role = "application") -> T:
         """Do work that may take long, away from the loop and from the writer."""
@@ -186,7 +190,7 @@ class Database:
         self._closed = True
         for thread in (self._upkeep, self._writer):
             thread.shutdown(wait=True)
-        for lane in (self.loop_lane, self.writer_lane, self.upkeep_lane):
+        for lane in (self.loop_lane, self.writer_lane, self.patient_lane, self.upkeep_lane):
             lane.close()
         self._wal.close()
 

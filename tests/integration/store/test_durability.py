@@ -50,11 +50,13 @@ async def test_each_lane_is_as_durable_as_its_name(store: SqliteStore) -> None:
     lanes = store.database
     normal, full = 1, 2
     assert pragma(lanes.loop_lane, "synchronous") == normal
+    assert pragma(lanes.patient_lane, "synchronous") == normal
     assert pragma(lanes.writer_lane, "synchronous") == full
     assert pragma(lanes.upkeep_lane, "synchronous") == full
-    for lane in (lanes.loop_lane, lanes.writer_lane, lanes.upkeep_lane):
+    for lane in (lanes.loop_lane, lanes.writer_lane, lanes.patient_lane, lanes.upkeep_lane):
         assert (pragma(lane, "journal_mode"), pragma(lane, "wal_autocheckpoint")) == ("wal", 0)
-    assert (pragma(lanes.loop_lane, "busy_timeout"), pragma(lanes.writer_lane, "busy_timeout")) == (0, 5000)
+    waiting = [pragma(lane, "busy_timeout") for lane in (lanes.loop_lane, lanes.writer_lane, lanes.patient_lane)]
+    assert waiting == [0, 5000, 5000]
 
 
 @pytest.mark.req("DB-1", "AUD-1")
@@ -142,7 +144,7 @@ async def test_a_normal_move_is_handed_over_while_another_process_holds_the_stor
         assert not moving.done()
         assert other.ask("unlock") == "ok"
         await moving
-    assert (await writers(store))[-1] == store.database.writer_lane.writer
+    assert (await writers(store))[-1] == store.database.patient_lane.writer
 
 
 @pytest.mark.req("AUD-3")
@@ -181,7 +183,23 @@ async def test_a_lane_that_is_in_use_hands_over(store: SqliteStore) -> None:
     finally:
         leave.set()
         other.join()
-    assert (await writers(store))[-1] == store.database.writer_lane.writer
+    assert (await writers(store))[-1] == store.database.patient_lane.writer
+
+
+@pytest.mark.req("DB-1")
+async def test_a_move_that_is_to_be_on_disk_soon_is_so_where_it_was_handed_over(
+    store: SqliteStore, place: Place, flushed: Flushed
+) -> None:
+    await store.start(call("i"), warrant=allowed(call("i")), durability="full", events=[])
+    with racers(place.folder, count=1) as (other,):
+        assert other.ask("lock") == "ok"
+        moving = asyncio.create_task(store.finish("i", ending=ended(), durability="soon", events=[noted("soon")]))
+        await asyncio.sleep(0)
+        assert other.ask("unlock") == "ok"
+        await moving
+    assert (await writers(store))[-1] == store.database.patient_lane.writer
+    assert await asyncio.to_thread(flushed.one.wait, 10)
+    assert flushed.inodes == [os.stat(f"{place.path}-wal").st_ino]
 
 
 @pytest.mark.req("AUD-3")
