@@ -10,7 +10,7 @@ kernel maps fifteen neighbours that it does not need. A range in which one page 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ringfence.inside.mapped import RUN, mappings
 from ringfence.kernel import untouched
@@ -31,14 +31,20 @@ def let_inherit(watcher: int) -> tuple[Range, ...]:
     except OSError:  # an older kernel, or one that keeps its processes from this file
         return ()
     try:
-        for start, length in ranges:
-            call("madvise", start, length, _LET_GO)
+        let_go(ranges)
+        for start, _ in ranges:
             _write_what_is_there(memory, start)
     except OSError:
         return ()
     finally:
         os.close(memory)
     return ranges
+
+
+def let_go(ranges: Iterable[Range]) -> None:
+    """Have children inherit, of what was touched until now, only what is touched again."""
+    for start, length in ranges:
+        call("madvise", start, length, _LET_GO)
 
 
 def _write_what_is_there(memory: int, address: int) -> None:

@@ -12,7 +12,7 @@ import os
 import resource
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal, NoReturn
 
@@ -23,6 +23,7 @@ from ringfence.inside.describe import fingerprints
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters, spare_flags
 from ringfence.inside.importing import ImportedWhenAsked, import_tools
+from ringfence.inside.inherited import Range, let_go
 from ringfence.inside.layout import INNER_ID, SOURCE_FOLDER, Layout, Order
 from ringfence.inside.rebirth import forget_draws
 from ringfence.inside.rehearsal import WITH_CONTEXT, rehearsal_for, rehearse_declaring
@@ -42,7 +43,7 @@ _NOTHING_YET = Repertoire(tools={})
 _MOST_ANCILLARY = socket.CMSG_SPACE(MOST_DESCRIPTORS * DESCRIPTOR.size)
 
 
-def wait_for_order(theirs: socket.socket, *, warden: int) -> NoReturn:
+def wait_for_order(theirs: socket.socket, *, warden: int, code: Sequence[Range]) -> NoReturn:
     """Wait for an order, confine while the warden builds the root, and serve."""
     try:
         gates = socket.socket(fileno=_moved(theirs.detach(), to=_GATES))
@@ -57,16 +58,16 @@ def wait_for_order(theirs: socket.socket, *, warden: int) -> NoReturn:
     for door in doors:
         cgroups.enter(door)
     limits.close_all_except((0, 1, 2, _moved(channel, to=_CONTROL), _GATES))
-    _serve(partial(_confine, heard.order, gates=gates), warden=warden)
+    _serve(partial(_confine, heard.order, gates=gates), warden=warden, code=code)
 
 
-def run_confined(order: Order, *, channel: int, warden: int) -> NoReturn:
+def run_confined(order: Order, *, channel: int, warden: int, code: Sequence[Range]) -> NoReturn:
     """Without namespaces: confine, and serve."""
     limits.close_all_except((0, 1, 2, _moved(channel, to=_CONTROL)))
-    _serve(partial(_confine_without_namespaces, order, warden=warden), warden=warden)
+    _serve(partial(_confine_without_namespaces, order, warden=warden), warden=warden, code=code)
 
 
-def _serve(confine: Callable[[], Served], *, warden: int) -> NoReturn:
+def _serve(confine: Callable[[], Served], *, warden: int, code: Sequence[Range]) -> NoReturn:
     """Confine, let the posture be measured, import, then bear spares until the host is gone."""
     control = socket.socket(fileno=_CONTROL)
     try:
@@ -80,7 +81,10 @@ def _serve(confine: Callable[[], Served], *, warden: int) -> NoReturn:
         repertoire = _import(module, when=layout.imports)
         forget_draws()
         brood.bear(repertoire)  # for whoever had the jail built, and waits
-        # An import crowds out what Python remembered of where it finds things, and every spare would look again.
+        # An import crowds out what Python remembered of where it finds things, and every spare would look again; and
+        # every spare would inherit the code that ran for the import alone.
+        let_go(code)
+        spare.rehearse_life()
         serve.rehearse(repertoire.rehearsal)
         while True:
             brood.bear(repertoire)

@@ -137,6 +137,83 @@ async def test_a_child_finds_the_code_that_its_parent_ran_mapped_and_no_other() 
     assert told["in a child"] < told["pages"] / 2
 
 
+_LET_GO = """
+import ctypes, json, os, struct
+from ringfence.inside import bedrock, inherited
+
+def mapped(start, length):
+    with open("/proc/self/pagemap", "rb", buffering=0) as pages:
+        entries = os.pread(pages.fileno(), length // 4096 * 8, start // 4096 * 8)
+    return sum(entry >> 63 for (entry,) in struct.iter_unpack("Q", entries))
+
+code = bedrock.lay(bedrock.begin_trial()).code
+import decimal, email.parser, sqlite3  # code that runs once
+text = [ctypes.string_at(start, 64) for start, _ in code]
+before = sum(mapped(*range) for range in code)
+inherited.let_go(code)
+after = sum(mapped(*range) for range in code)
+heard, said = os.pipe()
+if os.fork() == 0:
+    os.write(said, str(sum(mapped(*range) for range in code)).encode())
+    os._exit(0)
+print(json.dumps({"before": before, "after": after, "in a child": int(os.read(heard, 9)),
+                  "the same": text == [ctypes.string_at(start, 64) for start, _ in code]}))
+"""
+
+
+async def test_code_that_ran_once_is_let_go_of_and_no_child_inherits_it() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", _LET_GO, stdout=asyncio.subprocess.PIPE)
+    said, _ = await process.communicate()
+    assert process.returncode == 0
+    told = json.loads(said)
+    assert told["after"] < told["before"] / 2, told
+    assert told["in a child"] < told["before"], told
+    assert told["the same"]
+
+
+_JOINED = """
+import _ctypes, ctypes, json
+from ringfence.inside import bedrock
+
+def lines():
+    return [line.split() for line in open("/proc/self/maps")]
+
+def span(fields):
+    return tuple(int(each, 16) for each in fields[0].split("-"))
+
+def is_as_in_its_file(fields):
+    start, end = span(fields)
+    with open(fields[5], "rb") as file:
+        file.seek(int(fields[2], 16))
+        return ctypes.string_at(start, end - start) == file.read(end - start)
+
+before = lines()
+fixed = [line for line in before if line[-1] == _ctypes.__file__ and "w" not in line[1]]
+code = [line for line in fixed if "x" in line[1]]
+bedrock.lay(bedrock.begin_trial())
+after = lines()
+start, end = span(fixed[0])[0], span(fixed[-1])[1]
+print(json.dumps({
+    "mappings": [len(before), len(after)],
+    "parts": [len(fixed), [line[1] for line in after if span(line)[0] < end and span(line)[1] > start]],
+    "same": [is_as_in_its_file(line) for line in code],
+    "writable code": [line[0] for line in after if "w" in line[1] and "x" in line[1]],
+}))
+"""
+
+
+async def test_what_of_a_small_library_cannot_be_written_to_is_one_mapping_with_the_same_code() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", _JOINED, stdout=asyncio.subprocess.PIPE)
+    said, _ = await process.communicate()
+    assert process.returncode == 0
+    told = json.loads(said)
+    before, after = told["mappings"]
+    assert after < before * 0.75, told
+    assert told["parts"] == [4, ["r-xp"]]
+    assert told["same"] == [True]
+    assert told["writable code"] == []
+
+
 async def test_where_the_child_that_tried_it_died_nothing_is_laid_down() -> None:
     before = ctypes.string_at(id(pydantic), 16)
     below = lay(Attempt(Obstacle(why="the kernel killed the trial with signal 11")))
