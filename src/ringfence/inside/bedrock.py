@@ -16,7 +16,7 @@ import os
 import socket
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ringfence.inside.inherited import Range, let_inherit
 from ringfence.inside.mapped import LARGE, RUN, Mapping, mappings
@@ -143,14 +143,21 @@ def _watcher() -> Generator[int | None]:
 
 
 def _pieces(stage: Stage) -> Iterator[Piece]:
-    """Every private mapping that was written to, and the rest of each small library."""
-    offset = 0
+    """Every private mapping that was written to, and the rest of each small library; neighbours are one piece."""
+    piece: Piece | None = None
     for mapping in mappings():
-        if mapping.is_private and mapping.name not in _LEFT_ALONE and not stage.holds(mapping.start):
-            rights = _laid_rights(mapping)
-            if rights:
-                yield Piece(start=mapping.start, length=mapping.length, rights=rights, offset=offset)
-                offset += mapping.length
+        rights = 0 if mapping.name in _LEFT_ALONE or stage.holds(mapping.start) else _laid_rights(mapping)
+        if not rights:
+            continue
+        if piece is not None and (piece.start + piece.length, piece.rights) == (mapping.start, rights):
+            piece = replace(piece, length=piece.length + mapping.length)
+            continue
+        if piece is not None:
+            yield piece
+        offset = 0 if piece is None else piece.offset + piece.length
+        piece = Piece(start=mapping.start, length=mapping.length, rights=rights, offset=offset)
+    if piece is not None:
+        yield piece
 
 
 def _laid_rights(mapping: Mapping) -> int:
@@ -159,6 +166,8 @@ def _laid_rights(mapping: Mapping) -> int:
     What of a small library cannot be written to becomes one mapping: a fork and an exit take a microsecond for each,
     and there are five in every library. Its tables can then be run like its code, and be changed as little as before.
     """
+    if not mapping.is_private:
+        return 0
     if mapping.of_small_library and not mapping.rights & WRITE:
         return READ | RUN
     return mapping.rights if mapping.written else 0
