@@ -14,11 +14,11 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from ringfence.inside.inherited import Range, let_inherit
+from ringfence.inside.inherited import Range, code_in, let_inherit
 from ringfence.inside.mapped import LARGE, RUN, Mapping, mappings
 from ringfence.kernel import attempts, untouched
 from ringfence.kernel.attempts import Attempt
@@ -29,6 +29,8 @@ from ringfence.kernel.unattended import FIXED, PAGE, PRIVATE, READ, WRITE, Stage
 _LEFT_ALONE = frozenset({"[stack]", "[vvar]", "[vvar_vclock]", "[vdso]", "[vsyscall]"})
 _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
 _MOST_MAPPINGS = 1024
+# What was worked with: to give it back is to write to it, and every child would inherit those pages as well.
+_KEPT: list[object] = []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,16 +102,20 @@ def _laid() -> Bedrock:
     descriptor = os.memfd_create("bedrock", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         with Stage(most=3 * _MOST_MAPPINGS) as stage, _watcher() as watcher:
-            pieces = tuple(_pieces(stage))
-            _exchange(pieces, descriptor=descriptor, stage=stage, watcher=watcher)
+            # All that is worked out is worked out before: what is written after it is copied by every child.
+            mapped = mappings()
+            pieces, code = tuple(_pieces(mapped, stage)), tuple(code_in(mapped))
+            _KEPT.extend((mapped, _exchange(pieces, descriptor=descriptor, stage=stage, watcher=watcher)))
             fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
-            code = () if watcher is None else let_inherit(watcher)
+            if watcher is None or not let_inherit(code, watcher=watcher):
+                code = ()
     finally:
         os.close(descriptor)
     return Bedrock(pieces, code)
 
 
-def _exchange(pieces: tuple[Piece, ...], *, descriptor: int, stage: Stage, watcher: int | None) -> None:
+def _exchange(pieces: tuple[Piece, ...], *, descriptor: int, stage: Stage, watcher: int | None) -> object:
+    """Lay the pieces down; gives what it worked with."""
     calls: list[Words] = []
     registrations: list[ctypes.Array[ctypes.c_char]] = []
     for piece in pieces:
@@ -125,6 +131,7 @@ def _exchange(pieces: tuple[Piece, ...], *, descriptor: int, stage: Stage, watch
             register = (watcher, untouched.REGISTER, ctypes.addressof(registrations[-1]))
             calls.append(Words(NUMBERS["ioctl"], register))
     stage.make(calls)
+    return calls, registrations
 
 
 @contextmanager
@@ -142,10 +149,10 @@ def _watcher() -> Generator[int | None]:
         raise
 
 
-def _pieces(stage: Stage) -> Iterator[Piece]:
+def _pieces(mapped: Sequence[Mapping], stage: Stage) -> Iterator[Piece]:
     """Every private mapping that was written to, and the rest of each small library; neighbours are one piece."""
     piece: Piece | None = None
-    for mapping in mappings():
+    for mapping in mapped:
         rights = 0 if mapping.name in _LEFT_ALONE or stage.holds(mapping.start) else _laid_rights(mapping)
         if not rights:
             continue

@@ -1,7 +1,7 @@
 """Code that a process ran is mapped in its children from their first moment on.
 
-Takes: the libraries of a process, and a watcher of its memory.  Gives: the ranges of them that children inherit from
-now on.  Never: changes a byte that anybody reads.
+Takes: what a process has mapped, and a watcher of its memory.  Gives: ranges of code that children inherit from now
+on.  Never: changes a byte that anybody reads.
 
 A fork copies nothing of a file that was mapped and only read: the child finds out page by page, and every time the
 kernel maps fifteen neighbours that it does not need. A range in which one page was written to is copied as it is.
@@ -10,9 +10,9 @@ kernel maps fifteen neighbours that it does not need. A range in which one page 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from ringfence.inside.mapped import RUN, mappings
+from ringfence.inside.mapped import RUN, Mapping
 from ringfence.kernel import untouched
 from ringfence.kernel.syscalls import call
 from ringfence.kernel.unattended import READ, WRITE
@@ -22,23 +22,22 @@ Range = tuple[int, int]  # start and length
 _LET_GO = 4  # MADV_DONTNEED: what is mapped from a file comes back from there
 
 
-def let_inherit(watcher: int) -> tuple[Range, ...]:
+def let_inherit(ranges: Sequence[Range], *, watcher: int) -> bool:
     """Have children inherit what this process, or a child of its own, touches of its code from now on."""
     try:
-        ranges = tuple(_ranges())
         untouched.register(watcher, ranges)
         memory = os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
     except OSError:  # an older kernel, or one that keeps its processes from this file
-        return ()
+        return False
     try:
         let_go(ranges)
         for start, _ in ranges:
             _write_what_is_there(memory, start)
     except OSError:
-        return ()
+        return False
     finally:
         os.close(memory)
-    return ranges
+    return True
 
 
 def let_go(ranges: Iterable[Range]) -> None:
@@ -51,9 +50,9 @@ def _write_what_is_there(memory: int, address: int) -> None:
     os.pwrite(memory, os.pread(memory, 1, address), address)
 
 
-def _ranges() -> Iterator[Range]:
+def code_in(mapped: Sequence[Mapping]) -> Iterator[Range]:
     """What is large of the files that hold code, and cannot be written to."""
-    found = [each for each in mappings() if each.is_of_a_file and each.is_private]
+    found = [each for each in mapped if each.is_of_a_file and each.is_private]
     with_code = {each.name for each in found if each.rights & RUN}
     for each in found:
         if each.name in with_code and each.is_large and each.rights & READ and not each.rights & WRITE:
