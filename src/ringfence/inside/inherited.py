@@ -51,8 +51,8 @@ def _write_what_is_there(memory: int, address: int) -> None:
 
 
 def code_in(mapped: Sequence[Mapping]) -> Iterator[Range]:
-    """What is large of the files that hold code, and cannot be written to."""
-    found = [each for each in mapped if each.is_of_a_file and each.is_private]
+    """What is large of the files that hold code, and was not and cannot be written to."""
+    found = [each for each in mapped if each.is_of_a_file and each.is_private and not each.written]
     with_code = {each.name for each in found if each.rights & RUN}
     for each in found:
         if each.name in with_code and each.is_large and each.rights & READ and not each.rights & WRITE:

@@ -243,15 +243,15 @@ _HIDDEN_CODE = """
 import os
 from ringfence.inside import bedrock, inherited
 
-def hidden():
-    raise OSError("nothing can be read there")
+def refused(watcher, ranges):
+    raise OSError("memory of a file system cannot be watched")
 
-inherited._ranges = hidden
+inherited.untouched.register = refused
 below = bedrock.lay(bedrock.Attempt(os.posix_spawn("/bin/true", ["true"], {})))
 assert below.pieces and below.code == ()
 """
 
 
-async def test_memory_is_laid_down_where_the_code_cannot_be_found() -> None:
+async def test_memory_is_laid_down_where_code_cannot_be_inherited() -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", _HIDDEN_CODE)
     assert await process.wait() == 0
