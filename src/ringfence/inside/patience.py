@@ -1,8 +1,8 @@
-"""A moment in which a spare that is ready waits for its job as it is, before it rehearses one.
+"""A moment in which a process that has something to do for itself first waits for whoever may ask.
 
 Takes: a channel.  Gives: whether the moment passed and nobody asked.  Never: reads what came.
 
-Where calls wait in line, the job is there at once, and a rehearsal would be work for nothing.
+Where calls wait in line, a spare has its job at once, and to rehearse one would be work for nothing.
 """
 
 from __future__ import annotations

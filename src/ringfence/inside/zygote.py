@@ -25,6 +25,7 @@ from ringfence.inside.filters import filters, spare_flags
 from ringfence.inside.importing import ImportedWhenAsked, import_tools
 from ringfence.inside.inherited import Range, let_go
 from ringfence.inside.layout import INNER_ID, SOURCE_FOLDER, Layout, Order
+from ringfence.inside.patience import Moment
 from ringfence.inside.rebirth import forget_draws
 from ringfence.inside.rehearsal import WITH_CONTEXT, rehearsal_for, rehearse_declaring
 from ringfence.inside.spare import Repertoire
@@ -38,6 +39,8 @@ _CPU_SECONDS = 60
 # Counted over the zygote and all its spares together; each spare has its own, lower limit.
 _PROCESSES = 4096
 _OPEN_FILES = 256
+# So many are born before this process is put in order, unless nobody asks for as many.
+_FIRST_SPARES = 4
 Served = tuple[Layout, str]  # what the spares are to hold, and the module to import
 _NOTHING_YET = Repertoire(tools={})
 _MOST_ANCILLARY = socket.CMSG_SPACE(MOST_DESCRIPTORS * DESCRIPTOR.size)
@@ -80,7 +83,11 @@ def _serve(confine: Callable[[], Served], *, warden: int, code: Sequence[Range])
                 rehearse_declaring()
         repertoire = _import(module, when=layout.imports)
         forget_draws()
-        brood.bear(repertoire)  # for whoever had the jail built, and waits
+        silence = Moment(_CONTROL)
+        for _ in range(_FIRST_SPARES):  # for whoever had the jail built, and waits
+            brood.bear(repertoire)
+            if silence.passes_in_silence():
+                break
         # An import crowds out what Python remembered of where it finds things, and every spare would look again; and
         # every spare would inherit the code that ran for the import alone.
         let_go(code)
