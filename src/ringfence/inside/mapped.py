@@ -1,6 +1,6 @@
 """What this process has mapped, as the kernel tells it.
 
-Takes: nothing.  Gives: every mapping, in the order of addresses.  Never: says of one what was true only before it.
+Takes: nothing.  Gives: every mapping, in the order of addresses, as it is at this moment.  Never: changes one.
 """
 
 from __future__ import annotations

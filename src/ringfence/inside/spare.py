@@ -9,11 +9,12 @@ the filter that forbids all of these last.
 
 from __future__ import annotations
 
+import _socket
 import asyncio
 import os
 import signal
-import socket
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -127,10 +128,11 @@ def rehearse() -> None:
 def rehearse_life() -> None:
     """Live as a spare does, with nothing to give up and a job that is there: what Python works out on the way, and
     writes to the code, is then in no spare's own copy."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
+    # The bare ones: what a tool made of the module's while it was imported is for its own calls.
+    ours, theirs = _socket.socketpair()
+    with closing(ours), closing(theirs):
         theirs.sendall(PLAIN.frames)
-        theirs.shutdown(socket.SHUT_WR)
+        theirs.shutdown(_socket.SHUT_WR)
         channel = ours.fileno()
         with written_down(open_below=channel) as idle:
             call("dup2", channel, channel)

@@ -20,6 +20,7 @@ from ringfence.kernel.syscalls import call
 from ringfence.sandbox.outlet import Networks
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.spare import ready_with
+from tests.descriptors import is_open
 
 pytestmark = pytest.mark.req("NET-1")
 
@@ -37,14 +38,6 @@ def in_a_network_of_its_own(work: Callable[[], Sequence[int]]) -> tuple[list[int
         descriptors, network = threads.submit(made).result()
     seen = Sighting(pid=1, status=read_status(os.getpid()), namespaces={"net": network}, uid_map="")
     return descriptors, seen
-
-
-def is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
 
 
 def assert_refused(networks: Networks, descriptors: Sequence[int], seen: Sighting) -> None:

@@ -10,20 +10,13 @@ import pytest
 
 from ringfence.inside.berth import DESCRIPTOR, Berths
 from ringfence.inside.wire import CHANNEL
+from tests.descriptors import is_open
 
 pytestmark = pytest.mark.req("SBX-2")
 
 
 def ancillary(*descriptors: int) -> list[tuple[int, int, bytes]]:
     return [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(DESCRIPTOR.pack, descriptors)))]
-
-
-def is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
 
 
 def test_a_child_enters_its_groups_and_has_its_channel_and_its_pipe_where_a_call_looks_for_them(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -100,3 +101,11 @@ async def test_arguments_at_the_size_limit_arrive_whole(yard: Yard) -> None:
     raw = await yard.run("broken", json.loads(text))
     assert raw.fault is not None
     assert raw.fault.message.startswith("LookupError: yyy")
+
+
+async def test_what_an_import_made_of_sockets_is_not_used_between_calls(yard: Yard) -> None:
+    """A zygote puts itself in order once nobody asks; what it needs for that is not the tool's."""
+    await yard.load("patching")
+    for _ in range(6):
+        assert await yard.output("patched") == "_Green"
+        await asyncio.sleep(0.03)

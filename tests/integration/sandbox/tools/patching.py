@@ -1,0 +1,21 @@
+"""A tool whose import puts another class in the place of every socket, as libraries for green threads do."""
+
+from __future__ import annotations
+
+import socket
+
+from ringfence import tool
+
+
+class _Green(socket.socket):
+    def __init__(self, *_given: object, **_named: object) -> None:
+        raise RuntimeError("a green socket was made where nobody waits for one")
+
+
+socket.socket = _Green  # type: ignore[misc]
+
+
+@tool(safety="read")
+def patched() -> str:
+    """Say what a socket is by now."""
+    return socket.socket.__name__
