@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 
 from ringfence import tool
 
@@ -15,7 +16,10 @@ class _Green(socket.socket):
 socket.socket = _Green  # type: ignore[misc]
 
 
+_IMPORTED_AT = time.monotonic_ns()
+
+
 @tool(safety="read")
-def patched() -> str:
-    """Say what a socket is by now."""
-    return socket.socket.__name__
+def patched() -> tuple[str, int]:
+    """Say what a socket is by now, and which import this call is of."""
+    return socket.socket.__name__, _IMPORTED_AT
