@@ -13,6 +13,7 @@ import resource
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Literal, NoReturn
 
@@ -88,11 +89,7 @@ def _serve(confine: Callable[[], Served], *, warden: int, code: Sequence[Range])
             brood.bear(repertoire)
             if silence.passes_in_silence():
                 break
-        # An import crowds out what Python remembered of where it finds things, and every spare would look again; and
-        # every spare would inherit the code that ran for the import alone.
-        let_go(code)
-        spare.rehearse_life()
-        serve.rehearse(repertoire.rehearsal)
+        _put_in_order(repertoire, code=code)
         while True:
             brood.bear(repertoire)
     except BaseException as failure:  # an import can raise anything, and the host must hear of it
@@ -169,6 +166,17 @@ def _say_imported(tools: Mapping[str, Tool]) -> None:
 def _any_coroutine(tools: Mapping[str, Tool]) -> bool:
     made = (tool.implementation for tool in tools.values())
     return any(inspect.iscoroutinefunction(each.function) for each in made if each is not None)
+
+
+def _put_in_order(repertoire: Repertoire, *, code: Sequence[Range]) -> None:
+    """Leave to the spares what they need and no more: an import crowds out what Python remembered of where it finds
+    things, which every spare would look for again, and every spare would inherit the code that ran for it alone."""
+    let_go(code)
+    # An import can have put its own functions in the place of these, which may work in a call and nowhere else. What
+    # fails here makes the spares slower; what fails in a spare is told by that spare.
+    with suppress(Exception):
+        spare.rehearse_life()
+        serve.rehearse(repertoire.rehearsal)
 
 
 class _Brood:

@@ -355,6 +355,7 @@ class Jail:
         if not self._hello.done():
             self._hello.set_exception(CallRefused(f"no jail could be built: {why}", code="posture_insufficient"))
         self._spares.close(CallFailed(f"the jail is gone: {why}", code="protocol_error"))
+        self._spares.hear_no_more()
 
     def _let_theirs_go(self) -> None:
         self._report_theirs.close()

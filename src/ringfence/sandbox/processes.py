@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 
 
 class Held:
@@ -16,6 +17,7 @@ class Held:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self._descriptor: int | None = os.pidfd_open(pid)
+        self._watched = False
 
     def kill(self) -> None:
         """SIGKILL; a process that is gone already is as dead as wanted."""
@@ -45,10 +47,22 @@ class Held:
         finally:
             loop.remove_reader(self._descriptor)
 
+    def tell_when_ended(self, told: Callable[[], object]) -> None:
+        """Have the event loop say so, until the process is let go of."""
+        loop = asyncio.get_running_loop()
+        if self._descriptor is None:
+            loop.call_soon(told)
+        else:
+            loop.add_reader(self._descriptor, told)
+            self._watched = True
+
     def let_go(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self._descriptor is None:
+            return
+        if self._watched:
+            asyncio.get_running_loop().remove_reader(self._descriptor)
+        os.close(self._descriptor)
+        self._descriptor = None
 
 
 def settle(over: asyncio.Future[None]) -> None:

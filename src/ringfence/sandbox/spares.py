@@ -182,6 +182,17 @@ class Spares:
                 waiting.set_exception(reason)
         self._waiting.clear()
 
+    def hear_no_more(self) -> None:
+        """The warden tells nothing any more: a call that was stopped is over when the kernel has ended its process."""
+        for inner_pid, exchange in self._serving.items():
+            exchange.spare.process.tell_when_ended(partial(self._ended_untold, inner_pid))
+
+    def _ended_untold(self, inner_pid: int) -> None:
+        self._living.pop(inner_pid, None)
+        exchange = self._serving.pop(inner_pid, None)
+        if exchange is not None:
+            exchange.lost()
+
     def bury(self) -> None:
         """The whole jail is gone, whether or not the warden could still say so."""
         for exchange in self._serving.values():

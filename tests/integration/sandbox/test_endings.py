@@ -10,13 +10,15 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ringfence.contract.limits import Limits
 from ringfence.kernel import cgroups
+from ringfence.sandbox import exchange
 from ringfence.sandbox import jail as jails
 from ringfence.sandbox.groups import Lent
 from ringfence.sandbox.jail import Jail
@@ -113,18 +115,48 @@ async def test_a_jail_that_dies_is_replaced_by_the_next_call(tmp_path: Path, vic
     yard = Yard(state=tmp_path)
     await yard.load("plain")
     raw = await yard.run("add", {"a": 1, "b": 2})
-    (jail,) = [
-        jail
-        for jail in yard.pool.jails()
-        if jail.opened.posture.zygote.status.parent == raw.evidence["process"]["parent"]
-    ]
-    zygote = jail.opened.posture.zygote
-    server = int(Path(f"/proc/{zygote.status.parent}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill({"zygote": zygote.pid, "warden": zygote.status.parent, "fork server": server}[victim], signal.SIGKILL)
+    jail = _jail_of(raw.evidence, yard)
+    os.kill(_members(jail)[victim], signal.SIGKILL)
     await until(lambda: jail.failure is not None)
     assert await yard.output("add", {"a": 1, "b": 2}) == 3
     await yard.close()
     assert descendants() == set()
+
+
+@pytest.mark.parametrize("victim", ["zygote", "warden", "fork server"])
+async def test_a_call_whose_jail_dies_is_over_as_soon_as_its_process_is(
+    tmp_path: Path, victim: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "_SECONDS_TO_DIE", 3600.0)
+    yard = Yard(state=tmp_path)
+    await yard.load("greedy")
+    before = await yard.run("open_files")
+    jail = _jail_of(before.evidence, yard)
+    used = jail.last_used
+    call = asyncio.ensure_future(yard.run("sleep"))
+    await until(lambda: jail.last_used > used)  # a process has the job
+    os.kill(_members(jail)[victim], signal.SIGKILL)
+    async with asyncio.timeout(10):
+        raw = await call
+    assert raw.fault is not None
+    assert raw.fault.code == "protocol_error"
+    assert jail.busy == 0
+    assert not Path(f"/proc/{raw.evidence['process']['pid']}").exists()
+    await yard.close()
+    assert descendants() == set()
+
+
+def _jail_of(evidence: Mapping[str, Any], yard: Yard) -> Jail:
+    warden = evidence["process"]["parent"]
+    (jail,) = [jail for jail in yard.pool.jails() if jail.opened.posture.zygote.status.parent == warden]
+    return jail
+
+
+def _members(jail: Jail) -> dict[str, int]:
+    zygote = jail.opened.posture.zygote
+    warden = zygote.status.parent
+    server = int(Path(f"/proc/{warden}/stat").read_text().rpartition(")")[2].split()[1])
+    return {"zygote": zygote.pid, "warden": warden, "fork server": server}
 
 
 async def test_the_longest_unused_jail_makes_room(tmp_path: Path) -> None:
