@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass
 from typing import Literal
 
-from ringfence.inside.wire import Kind, pack
+from ringfence.inside.wire import LAST, Kind, pack
 
 Then = Literal["leave", "return", "fail", "stay", "close"]
 
@@ -67,6 +67,11 @@ CASES: tuple[Case, ...] = (
     _bad(117, "a reply before the real one", _FORGED, then="return"),
     _bad(117, "a reply and a stray byte", _FORGED + b"\n"),
     _bad(117, "a reply and a bad end", _FORGED, then="fail"),
+    _bad(117, "a reply after the end of one", _FORGED + LAST + _FORGED),
+    _bad(117, "two replies with an end each", (_FORGED + LAST) * 2),
+    _bad(117, "a reply whose end comes twice", _FORGED + LAST * 2),
+    _bad(117, "a reply whose end goes on", _FORGED + _header(Kind.END, 8) + b'"forged"'),
+    _bad(117, "an end and no reply", LAST),
     _bad(117, "no reply at all", b""),
     _bad(117, "a closed channel", b"", then="close"),
     _bad(117, "a reply that says ready", pack(Kind.READY)),

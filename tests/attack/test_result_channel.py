@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from ringfence.inside.wire import Kind, pack
+from ringfence.inside.wire import LAST, Kind, pack
 from ringfence.runtime import Completed, Failed
 from tests.attack.channel_cases import CASES, Case
 from tests.attack.lair import Lair, open_descriptors, open_lair
@@ -81,15 +81,25 @@ def speak_after(raw: str) -> str:
 @tool(safety="read")
 def go_on_in_another_thread(raw: str, seconds: float) -> str:
     """Reply, end the first thread as if that were the end, and go on in another."""
+    asked_to_leave = threading.Event()
     def go_on():
+        asked_to_leave.wait()
         time.sleep(0.02)
         os.close(CHANNEL)
         time.sleep(seconds)
         os._exit(0)
+    threading.Thread(target=go_on).start()
     os.write(CHANNEL, bytes.fromhex(raw))
     os.read(CHANNEL, 1)
-    threading.Thread(target=go_on).start()
+    asked_to_leave.set()
     ctypes.CDLL(None).syscall(60, 0)
+
+@tool(safety="read")
+def go_on_after(raw: str) -> str:
+    """Reply, with all that belongs to a reply, and go on."""
+    os.write(CHANNEL, bytes.fromhex(raw))
+    while True:
+        pass
 
 @tool(safety="read")
 def send_descriptors(raw: str) -> str:
@@ -187,11 +197,22 @@ async def test_line_118_a_thread_that_goes_on_writing_is_never_heard_by_the_next
 
 
 async def test_line_117_a_call_is_over_when_its_last_thread_is(lair: Lair) -> None:
-    outcome = await lair.call("go_on_in_another_thread", raw=_FORGED, seconds=0.3)
+    outcome = await lair.call("go_on_in_another_thread", raw=_FORGED + LAST.hex(), seconds=0.3)
     assert isinstance(outcome, Completed)
     assert outcome.effects["wall_seconds"] >= 0.3
     pid = (await lair.seen(outcome))["process"]["pid"]
     assert not os.path.exists(f"/proc/{pid}")  # noqa: ASYNC240  the kernel answers at once
+
+
+async def test_line_117_a_reply_with_its_end_is_the_last_that_a_process_does(lair: Lair) -> None:
+    """It is the tool's word, as what it returns would be; it does not go on after it."""
+    outcome = await lair.call("go_on_after", raw=_FORGED + LAST.hex())
+    assert isinstance(outcome, Completed)
+    assert outcome.output == "forged"
+    pid = (await lair.seen(outcome))["process"]["pid"]
+    async with asyncio.timeout(_WALL_SECONDS):
+        while os.path.exists(f"/proc/{pid}"):  # noqa: ASYNC110, ASYNC240  the kernel answers at once
+            await asyncio.sleep(0.001)
 
 
 async def test_line_119_the_host_does_not_make_room_for_what_is_only_announced(lair: Lair) -> None:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from ringfence.contract.values import NotPlain, parse_json
 from ringfence.execution.execute import OUTPUT_DEPTH
 from ringfence.inside.layout import Bounds
-from ringfence.inside.wire import HEADER_BYTES, Kind, pack
+from ringfence.inside.wire import HEADER_BYTES, LAST, Kind, pack
 from ringfence.sandbox.exchange import Exchange, Record
 from ringfence.sandbox.outlet import Outward
 from ringfence.sandbox.posture import Sighting
@@ -88,9 +88,17 @@ async def _heard(raw: bytes, *, pieces: int = 1, zygote: Literal["quick", "late"
 
 
 _RAW_CASES = [case for case in CASES if case.code == "protocol_error" and case.then == "leave" and len(case.raw) < 4096]
+_SAY_MORE_AFTER_THE_END = [case for case in _RAW_CASES if LAST in case.raw[HEADER_BYTES : -len(LAST)]]
+_END_WHERE_THEY_END = [case for case in _RAW_CASES if case not in _SAY_MORE_AFTER_THE_END]
 
 
-@pytest.mark.parametrize("case", _RAW_CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", _SAY_MORE_AFTER_THE_END, ids=lambda case: case.id)
+async def test_what_comes_with_a_reply_after_its_end_spoils_it(case: Case) -> None:
+    """Later than that, nobody is there to say it: whoever has said the end is ended."""
+    assert await _heard(case.raw) == "protocol_error"
+
+
+@pytest.mark.parametrize("case", _END_WHERE_THEY_END, ids=lambda case: case.id)
 async def test_the_reader_refuses_the_same_bytes_in_one_piece_and_in_many(case: Case) -> None:
     assert {await _heard(case.raw), await _heard(case.raw, pieces=len(case.raw) or 1)} == {"protocol_error"}
 

@@ -45,6 +45,7 @@ _LATE_BYTES = 256  # more than that is memory of another kind, and a dozen pages
 _NO_CLIENTS: Mapping[str, Any] = {}
 # Found once: to find the member of an enumeration by its name touches as much as a call of a function.
 _JOB, _ARGUMENTS, _OUTPUT, _FAULT = wire.Kind.JOB, wire.Kind.ARGUMENTS, wire.Kind.OUTPUT, wire.Kind.FAULT
+_LAST = wire.LAST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +82,9 @@ def one_job(tools: Mapping[str, Tool], terms: Terms, event_loop: asyncio.Abstrac
     _print_all()
     if terms.marked:
         bear_marker()
-    wire.send(channel, frame)
-    # The host measures what was used while this process stands still, then ends its side.
+    wire.send(channel, frame + _LAST)
+    # The host measures what was used while this process stands still, and ends it; or ends its side, where more than
+    # this one has to leave.
     while os.read(channel, _LATE_BYTES):
         continue  # an answer that came too late for whoever asked
     # Left to the kernel, the channel would be closed only after all memory is given back, and the host waits for it.

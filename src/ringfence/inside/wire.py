@@ -32,6 +32,7 @@ class Kind(IntEnum):
     IMPORTED = 7  # the tools that an import found: {"name": "fingerprint"}
     QUESTION = 8  # what a call with rows of its own asks before it replies, as JSON
     ANSWER = 9  # what its host says to that, as JSON
+    END = 10  # after a reply: nothing more will be said; no body
 
 
 _KINDS = {kind.value: kind for kind in Kind}
@@ -43,6 +44,10 @@ class Malformed(Exception):
 
 def pack(kind: Kind, body: bytes = b"") -> bytes:
     return _HEADER.pack(_MAGIC, VERSION, kind, len(body)) + body
+
+
+# What a reply ends with. A tool that writes a frame of its own and then returns has not said the end of the first.
+LAST = pack(Kind.END)
 
 
 def _parse_header(header: bytes | bytearray, *, most: int) -> tuple[Kind, int]:
@@ -60,6 +65,8 @@ def _parse_header(header: bytes | bytearray, *, most: int) -> tuple[Kind, int]:
 class FrameReader:
     """Puts one frame together from pieces; anything after it is a fault."""
 
+    _closing = b""
+
     def __init__(self, *, most: int) -> None:
         self._most = most
         self._buffer = bytearray()
@@ -70,8 +77,11 @@ class FrameReader:
         self._buffer += piece
         if self._expected is None and len(self._buffer) >= HEADER_BYTES:
             self._expected = _parse_header(self._buffer, most=self._most)
-        if self._expected is not None and len(self._buffer) > HEADER_BYTES + self._expected[1]:
+        if self._expected is not None and not self._closing.startswith(self._after(self._expected[1])):
             raise Malformed("bytes follow the frame")
+
+    def _after(self, length: int) -> bytearray:
+        return self._buffer[HEADER_BYTES + length :]
 
     @property
     def started(self) -> bool:
@@ -81,10 +91,22 @@ class FrameReader:
         """The frame, if all of it is here."""
         if self._expected is None or len(self._buffer) < HEADER_BYTES + self._expected[1]:
             return None
-        return self._expected[0], bytes(memoryview(self._buffer)[HEADER_BYTES:])
+        kind, length = self._expected
+        return kind, bytes(memoryview(self._buffer)[HEADER_BYTES : HEADER_BYTES + length])
 
 
-class AskingReader(FrameReader):
+class ReplyReader(FrameReader):
+    """Puts together one frame and the end that is said after it; a frame that lacks one is still a frame."""
+
+    _closing = LAST
+
+    @property
+    def ended(self) -> bool:
+        """Whether all was said."""
+        return self._expected is not None and self._after(self._expected[1]) == LAST
+
+
+class AskingReader(ReplyReader):
     """Puts together the frames of a call that may ask: any number of questions, each handed on, then one frame."""
 
     def __init__(self, *, most: int, most_asked: int, hear: Callable[[bytes], None]) -> None:

@@ -28,7 +28,6 @@ _ENVELOPE_BYTES = 65_536
 _SECONDS_TO_DIE = 5.0
 _LOOKS = 4
 _LET_IT_RUN = 0.00003
-_LET_IT_LEAVE = 0.00006
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +51,9 @@ class Tree:
         return Tree(cpu_seconds=max(self.cpu_seconds, later.cpu_seconds), started=max(self.started, later.started))
 
 
-Ended: TypeAlias = Literal["exiting", "recorded", "unknown"]
+# What a call can change by itself; what else it can reach, it reaches through the host.
+Writes: TypeAlias = Literal["nowhere", "granted files"]
+Ended: TypeAlias = Literal["with its reply", "recorded", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,14 +83,14 @@ class Exchange:
         most_output: int,
         desk: Desk | None = None,
         hearing: Hearing | None = None,
-        alone: Callable[[], bool] = lambda: False,
+        writes: Writes = "granted files",
     ) -> None:
         self.spare = spare
         self.passage: Passage | None = None
         self._channel = spare.ends.channel.fileno()
         self._loop = asyncio.get_running_loop()
         self._hearing: Hearing = hearing or self._loop
-        self._alone = alone
+        self._writes: Writes = writes
         self.answering = None if desk is None else Answering(desk, send=self._say, stop=self.stop)
         self._reader = self._reader_of(most=most_output + _ENVELOPE_BYTES)
         self._most_printed = most_output
@@ -100,7 +101,7 @@ class Exchange:
         self._measured: Live | None = None
         self._replied: float | None = None
         self._closed = False
-        self.left_by_itself = False
+        self.over_with_reply = False
         self._leaves_by: Literal["itself", "record"] = "itself"
         self._look: Callable[[], Tree] | None = None
         self._tree: Tree | None = None
@@ -171,10 +172,10 @@ class Exchange:
             self._writing = False
             self._loop.remove_writer(self._channel)
 
-    def _reader_of(self, *, most: int) -> wire.FrameReader:
+    def _reader_of(self, *, most: int) -> wire.ReplyReader:
         """A call without a desk has one frame to say, and nothing to ask."""
         if self.answering is None:
-            return wire.FrameReader(most=most)
+            return wire.ReplyReader(most=most)
         return wire.AskingReader(most=most, most_asked=MOST_QUESTION, hear=self._asked)
 
     def _asked(self, question: bytes) -> None:
@@ -201,17 +202,32 @@ class Exchange:
         if not piece:
             self._hearing.remove_reader(self._channel)
             self._at_its_end()
-        elif self._replied is None and self._reader.frame() is not None:
+        elif self._replied is None and self._reader.ended:
             self._replied = time.perf_counter()
-            # It stands still until this side of the channel is ended.
-            self._measured = measure_live(self.spare.process.pid)
-            self.look()
+            self._end_it()
+
+    def _end_it(self) -> None:
+        """Measure the process that has said all it had to say, and end it."""
+        process = self.spare.process
+        self._measured = measure_live(process.pid)
+        self.look()
+        if self._ends_at_once(self._measured):
+            process.kill()
+            self._drain()
+            self._over_with_reply()
+        else:
             self.spare.ends.channel.shutdown(socket.SHUT_WR)
-            if self._alone():
-                # It needs no longer than this to leave, and seldom has a core to itself. Back in the event loop this
-                # side would be woken by its farewell, and too early to see it on its way.
-                time.sleep(_LET_IT_LEAVE)
-                self._readable()
+
+    def _ends_at_once(self, seen: Live | None) -> bool:
+        """Whether nothing can come of the process once it is killed.
+
+        A killed thread runs no further line of its program. What it had begun in the kernel is over where it sleeps;
+        where it does not, that could still change a file, and nothing else: all other ways lead through the host. A
+        process that is not so is asked to leave, and the call goes on until it does.
+        """
+        if seen is None or seen.threads != "one" or self._leaves_by == "record":
+            return False
+        return seen.asleep or self._writes == "nowhere"
 
     def _at_its_end(self, looks: int = _LOOKS) -> None:
         """A process that waited for the host after its one frame, and is on its way out, needs no record.
@@ -224,17 +240,21 @@ class Exchange:
         if is_exiting(self.spare.process.pid):
             while self._drain_printed():
                 continue
-            if self._fault is None:
-                self.left_by_itself = True
-                self._alarm.cancel()
-                self._tell("exiting")
-                # Nothing comes through them any more; whoever awaits the answer need not wait while they are closed.
-                self._loop.call_soon(self._let_ends_go)
+            self._over_with_reply()
         elif looks:
             # Between its last two calls a process is on its way out and does not show it yet. It may wait for this
             # very core, and the shortest timer of the event loop is ten times as long as it needs.
             time.sleep(_LET_IT_RUN)
             self._at_its_end(looks - 1)
+
+    def _over_with_reply(self) -> None:
+        if self._fault is not None:
+            return
+        self.over_with_reply = True
+        self._alarm.cancel()
+        self._tell("with its reply")
+        # Nothing comes through them any more; whoever awaits the answer need not wait while they are closed.
+        self._loop.call_soon(self._let_ends_go)
 
     def _printing(self) -> None:
         try:
@@ -290,7 +310,7 @@ class Exchange:
 
     def _tell(self, ended: Ended) -> None:
         # A call that ended as it should lasted until its reply; any other until its process was gone.
-        over = self._replied if ended == "exiting" and self._replied else time.perf_counter()
+        over = self._replied if ended == "with its reply" and self._replied else time.perf_counter()
         if not self.over.done():
             self.over.set_result(
                 Said(

@@ -111,6 +111,7 @@ class Jail:
             inner_pid=self._as_the_warden_counts,
             networks=networks_of(order.layout, hearing=setting.ears),
             hearing=setting.ears,
+            writes="granted files" if order.layout.writable() else "nowhere",
             most=setting.spares,
         )
         self._calls = 0

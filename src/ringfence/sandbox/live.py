@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 from ringfence.kernel import proc
 
 _SCHEDULED_TIME = 2
 _EXITING = 0x4  # PF_EXITING: set first when a process exits, and never taken back
 _FLAGS, _THREADS, _EXIT_CODE = 6, 17, 49
+# A process chooses its own name, but the kernel spells a line's end in it differently.
+_ASLEEP, _ONE_THREAD = b"\nState:\tS", b"\nThreads:\t1\n"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Live:
-    """What a process had used when it was looked at."""
+    """What a process had used when it was looked at; `asleep` is a sleep that a signal ends."""
 
     cpu_seconds: float
     peak_memory_bytes: int
+    asleep: bool
+    threads: Literal["one", "more"]
 
 
 def measure_live(pid: int) -> Live | None:
@@ -33,7 +38,12 @@ def measure_live(pid: int) -> Live | None:
     _, found, rest = status.partition(b"\nVmHWM:")
     if not found:
         return None
-    return Live(cpu_seconds=cpu_seconds, peak_memory_bytes=int(rest.split(None, 1)[0]) * 1024)
+    return Live(
+        cpu_seconds=cpu_seconds,
+        peak_memory_bytes=int(rest.split(None, 1)[0]) * 1024,
+        asleep=_ASLEEP in status,
+        threads="one" if _ONE_THREAD in status else "more",
+    )
 
 
 def _cpu_clock(pid: int) -> int:

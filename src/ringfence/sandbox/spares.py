@@ -15,7 +15,7 @@ from functools import partial
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.execution.edge import Hearing
 from ringfence.execution.storage import Desk
-from ringfence.sandbox.exchange import Exchange, Record, Said
+from ringfence.sandbox.exchange import Exchange, Record, Said, Writes
 from ringfence.sandbox.groups import Groups, Lent, Used, open_doors
 from ringfence.sandbox.outlet import Networks, Outward, close_all
 from ringfence.sandbox.posture import Sighting
@@ -39,6 +39,7 @@ class Spares:
         inner_pid: Callable[[Sighting], int],
         networks: Networks | Questions,
         hearing: Hearing,
+        writes: Writes,
         most: int,
     ) -> None:
         self._control = control
@@ -51,6 +52,7 @@ class Spares:
         self._inner_pid = inner_pid
         self._networks = networks
         self._hearing = hearing
+        self._writes: Writes = writes
         self._loop = asyncio.get_running_loop()
         self._asked: dict[Ends, Lent | None] = {}
         self._ready: deque[Spare] = deque()
@@ -136,19 +138,16 @@ class Spares:
             most_output=most_output,
             desk=desk,
             hearing=self._hearing,
-            alone=self._has_one_call,
+            writes=self._writes,
         )
         self._serving[spare.inner_pid] = exchange
         return exchange
-
-    def _has_one_call(self) -> bool:
-        return self.busy == 1
 
     def ended(self, inner_pid: int, record: Record) -> None:
         """The warden says that a process of this jail ended."""
         exchange = self._serving.pop(inner_pid, None)
         spare = self._living.pop(inner_pid, None)
-        used = self._used(spare.group, exchange, record) if spare is not None and spare.group is not None else None
+        used = self._used(spare.group, exchange) if spare is not None and spare.group is not None else None
         if exchange is not None:
             exchange.ended(record, used=used)
         elif spare is not None:
@@ -157,10 +156,10 @@ class Spares:
                 spare.discard()
             spare.process.let_go()
 
-    def _used(self, group: Lent, exchange: Exchange | None, record: Record) -> Used | None:
-        """What a process's group measured; of one that ended well by itself, nobody was killed and nobody asks."""
-        well = exchange is not None and exchange.left_by_itself and record.status == 0
-        used = None if well else self._groups.used(group)
+    def _used(self, group: Lent, exchange: Exchange | None) -> Used | None:
+        """What a process's group measured; nobody asks of one that was over with its reply."""
+        replied = exchange is not None and exchange.over_with_reply
+        used = None if replied else self._groups.used(group)
         self._groups.give_back(group)
         return used
 

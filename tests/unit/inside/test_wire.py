@@ -59,6 +59,31 @@ def test_a_byte_after_the_frame_is_a_fault() -> None:
         reader.feed(b"x")
 
 
+@given(body=st.binary(max_size=300), cuts=st.lists(st.integers(min_value=0, max_value=330), max_size=5))
+def test_a_reply_has_ended_with_the_last_byte_of_its_end_and_not_before(body: bytes, cuts: list[int]) -> None:
+    told = wire.pack(wire.Kind.OUTPUT, body) + wire.LAST
+    places = [0, *sorted(min(cut, len(told)) for cut in cuts), len(told)]
+    reader = wire.ReplyReader(most=300)
+    for start, end in pairwise(places):
+        reader.feed(told[start:end])
+        assert reader.ended is (end == len(told))
+    assert reader.frame() == (wire.Kind.OUTPUT, body)
+
+
+def test_a_reply_without_an_end_is_a_frame_that_has_not_ended() -> None:
+    reader = wire.ReplyReader(most=100)
+    reader.feed(wire.pack(wire.Kind.OUTPUT, b"1"))
+    assert (reader.frame(), reader.ended) == ((wire.Kind.OUTPUT, b"1"), False)
+
+
+@pytest.mark.parametrize("after", [wire.pack(wire.Kind.OUTPUT, b"1"), wire.pack(wire.Kind.END, b"1"), wire.LAST + b"x"])
+def test_nothing_but_its_end_follows_a_reply(after: bytes) -> None:
+    reader = wire.ReplyReader(most=100)
+    reader.feed(wire.pack(wire.Kind.OUTPUT, b"1"))
+    with pytest.raises(wire.Malformed, match="follow"):
+        reader.feed(after)
+
+
 def test_an_unfinished_frame_is_no_frame() -> None:
     reader = wire.FrameReader(most=100)
     reader.feed(wire.pack(wire.Kind.OUTPUT, b"123")[:-1])

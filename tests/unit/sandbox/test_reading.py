@@ -52,10 +52,10 @@ def killed(*, cpu: float = 0.1) -> Record:
     ("changes", "expected"),
     [
         ({}, None),
-        ({"ended": "exiting", "record": None}, None),
+        ({"ended": "with its reply", "record": None}, None),
         ({"ended": "unknown", "record": None}, "protocol_error"),
         ({"frame": None}, "protocol_error"),
-        ({"frame": None, "ended": "exiting", "record": None}, "protocol_error"),
+        ({"frame": None, "ended": "with its reply", "record": None}, "protocol_error"),
         ({"record": killed()}, "protocol_error"),
         ({"record": killed(cpu=3.9)}, "cpu_limit"),
         ({"record": Record(status=152 << 8, cpu_seconds=4.0, peak_memory_bytes=1), "frame": None}, "cpu_limit"),

@@ -1,0 +1,97 @@
+"""A process that has replied is killed where nothing can come of it any more, and asked to leave elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+import pytest
+
+from ringfence.inside.wire import LAST, Kind, pack
+from ringfence.sandbox.exchange import Exchange, Writes
+from ringfence.sandbox.live import Live, measure_live
+from ringfence.sandbox.outlet import Outward
+from ringfence.sandbox.posture import Sighting
+from ringfence.sandbox.processes import Held
+from ringfence.sandbox.spare import Ends, Spare
+
+pytestmark = pytest.mark.req("SBX-9")
+
+_REPLY = pack(Kind.OUTPUT, b'"sound"') + LAST
+_SLEEPS = "import time; print(flush=True); time.sleep(3600)"
+_RUNS = "print(flush=True)\nwhile True: pass"
+_SLEEPS_TWICE = """
+import threading, time
+threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
+print(flush=True)
+time.sleep(3600)
+"""
+
+
+def measured(process: subprocess.Popen[bytes]) -> Live:
+    live = measure_live(process.pid)
+    assert live is not None
+    return live
+
+
+@asynccontextmanager
+async def _replied(script: str, *, writes: Writes) -> AsyncIterator[tuple[Exchange, subprocess.Popen[bytes]]]:
+    """A process that runs the script, for which a whole reply was said."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    ours.setblocking(False)
+    printed, printed_theirs = os.pipe()
+    os.set_blocking(printed, False)
+    command = [sys.executable, "-I", "-S", "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process, theirs:  # noqa: ASYNC220  it is local
+        assert process.stdout is not None
+        process.stdout.readline()
+        async with asyncio.timeout(10):
+            while measured(process).asleep is not (script != _RUNS):  # noqa: ASYNC110  the kernel tells nobody
+                await asyncio.sleep(0.001)
+        spare = Spare(
+            ends=Ends(channel=ours, printed=printed),
+            process=Held(process.pid),
+            seen=cast(Sighting, None),
+            inner_pid=3,
+            group=None,
+            outward=Outward.of(()),
+        )
+        exchange = Exchange(spare, frames=b"", wall_seconds=30, most_output=1000, writes=writes)
+        theirs.sendall(_REPLY)
+        theirs.setblocking(False)
+        async with asyncio.timeout(10):
+            assert await asyncio.get_running_loop().sock_recv(theirs, 1) == b""  # the host has nothing more to say
+        try:
+            yield exchange, process
+        finally:
+            process.kill()
+            os.close(printed_theirs)
+            exchange.lost()
+
+
+@pytest.mark.parametrize(
+    ("script", "writes"), [(_SLEEPS, "nowhere"), (_SLEEPS, "granted files"), (_RUNS, "nowhere")],
+    ids=["asleep", "asleep with files", "running"],
+)  # fmt: skip
+async def test_one_thread_that_can_change_nothing_more_is_ended_at_once(script: str, writes: Writes) -> None:
+    async with _replied(script, writes=writes) as (exchange, process):
+        said = exchange.over.result()
+        assert (said.frame, said.fault, said.ended) == ((Kind.OUTPUT, b'"sound"'), None, "with its reply")
+        assert process.wait(timeout=10) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("script", "writes"), [(_RUNS, "granted files"), (_SLEEPS_TWICE, "nowhere")],
+    ids=["running with files", "two threads"],
+)  # fmt: skip
+async def test_a_process_that_may_still_do_something_is_asked_to_leave(script: str, writes: Writes) -> None:
+    async with _replied(script, writes=writes) as (exchange, process):
+        assert not exchange.over.done()
+        assert process.poll() is None
