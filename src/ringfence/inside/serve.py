@@ -40,7 +40,7 @@ from ringfence.inside.storage import storage_client
 from ringfence.inside.wire import CHANNEL
 from ringfence.kernel.script import Script
 
-_MOST_JOB_BYTES = 65_536
+_MOST_BYTES = (65_536, INPUT_BYTES)
 _LATE_BYTES = 256  # more than that is memory of another kind, and a dozen pages to copy
 _NO_CLIENTS: Mapping[str, Any] = {}
 # Found once: to find the member of an enumeration by its name touches as much as a call of a function.
@@ -108,8 +108,7 @@ def rehearse(rehearsal: Rehearsal) -> None:
 
 
 def _next_job(channel: int) -> tuple[dict[str, Any], bytes]:
-    kind, body = wire.receive(channel, most=_MOST_JOB_BYTES)
-    rest, arguments = wire.receive(channel, most=INPUT_BYTES)
+    (kind, body), (rest, arguments) = wire.receive_two(channel, most=_MOST_BYTES)
     if kind is not _JOB or rest is not _ARGUMENTS:
         raise wire.Malformed("a job is a job frame and its arguments")
     # What it remembers of strings lies in a page for each of them.

@@ -18,6 +18,7 @@ HEADER_BYTES = _HEADER.size
 # Where every call finds its own channel.
 CHANNEL = 3
 _CHUNK = 262_144
+_TOGETHER = 4_096
 
 
 class Kind(IntEnum):
@@ -142,6 +143,26 @@ def receive(descriptor: int, *, most: int) -> tuple[Kind, bytes]:
     """The next frame, blocking; EOFError where the other end is gone."""
     kind, length = _parse_header(_exactly(descriptor, HEADER_BYTES), most=most)
     return kind, _exactly(descriptor, length)
+
+
+def receive_two(descriptor: int, *, most: tuple[int, int]) -> tuple[tuple[Kind, bytes], tuple[Kind, bytes]]:
+    """The next two frames, blocking, from whoever sends nothing more; almost always they come in one piece."""
+    first, rest = _cut(descriptor, os.read(descriptor, _TOGETHER), most=most[0])
+    second, rest = _cut(descriptor, rest, most=most[1])
+    if rest:
+        raise Malformed("bytes follow the frames")
+    return first, second
+
+
+def _cut(descriptor: int, here: bytes, *, most: int) -> tuple[tuple[Kind, bytes], bytes]:
+    """A frame that begins with the bytes that are here, and what is here after it."""
+    if len(here) < HEADER_BYTES:
+        here += _exactly(descriptor, HEADER_BYTES - len(here))
+    kind, length = _parse_header(here, most=most)
+    end = HEADER_BYTES + length
+    if len(here) < end:
+        here += _exactly(descriptor, end - len(here))
+    return (kind, here[HEADER_BYTES:end]), here[end:]
 
 
 def send(descriptor: int, frame: bytes) -> None:

@@ -5,12 +5,14 @@ Takes: a task and its words.  Gives: the bytes of two frames.  Never: parses the
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from ringfence.contract.spelling import speller
 from ringfence.inside import wire
+
+_spell = speller(letters="ascii", keys="as given", marks=(",", ":"))
 
 
 def job_frames(task: str, *, arguments: bytes = b"{}", **words: Any) -> bytes:
-    job = json.dumps({"task": task, **words}).encode()
+    job = _spell({"task": task, **words}).encode()
     return wire.pack(wire.Kind.JOB, job) + wire.pack(wire.Kind.ARGUMENTS, arguments)
