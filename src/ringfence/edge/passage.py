@@ -42,7 +42,9 @@ class CallPassage:
         self._stub: StubResolver | None = None
         if isinstance(ways, Ways):
             hearing = ways.hearing or self._loop
-            self._stub = StubResolver(socket.socket(fileno=ways.resolver), hearing=hearing, answers=self.answers)
+            # Of the kind that it was checked to be; not stated, Python would ask the kernel.
+            plain = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, 0, fileno=ways.resolver)
+            self._stub = StubResolver(plain, hearing=hearing, answers=self.answers)
             self._arrivals: Arrivals | Connects = Arrivals(ways.listeners, hearing=hearing, take_up=self._take_up)
         else:
             self._arrivals = Connects(

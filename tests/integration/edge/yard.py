@@ -58,7 +58,7 @@ async def run_client(
     order = {
         "files": {"/etc/resolv.conf": "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n"},
         "folder": str(world.folder),
-        "ports": [*ports_of(network), EDGE_PORT],
+        "ports": sorted({*ports_of(network), EDGE_PORT}),
         "function": function,
         "arguments": arguments,
     }
