@@ -44,8 +44,7 @@ class Transaction:
         if not rows:
             return
         self.head = Head(writer=writer, seq=first + len(rows) - 1, hash=last)
-        (place,) = self.run("last_event").fetchone()
-        self._connection.executemany(self._named["insert_event"], [(n, *row) for n, row in enumerate(rows, place + 1)])
+        self._connection.executemany(self._named["insert_event"], rows)
 
 
 class Lane:

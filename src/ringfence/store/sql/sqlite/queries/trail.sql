@@ -5,7 +5,7 @@ SELECT coalesce(max(id), 0) FROM audit_events
 INSERT INTO audit_events (
     id, writer, seq, at, kind, agent, tool, safety, invocation_id, body_digest, previous, hash, body
 )
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+VALUES ((SELECT coalesce(max(id), 0) + 1 FROM audit_events), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
 
 -- name: links_after
 SELECT
