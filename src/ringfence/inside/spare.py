@@ -61,10 +61,11 @@ class Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class Repertoire:
-    """What a spare can be asked for, and what that takes: a rehearsal, and an event loop where a tool awaits."""
+    """What a spare can be asked for, and what that takes: a rehearsal, unless it fails, and an event loop where a tool
+    awaits."""
 
     tools: Mapping[str, Tool]
-    rehearsal: Rehearsal = PLAIN
+    rehearsal: Rehearsal | None = PLAIN
     awaits: bool = False
 
 
@@ -101,7 +102,7 @@ def _live(layout: Layout, repertoire: Repertoire, prepared: Prepared, berth: Ber
         ways.say_ready(CHANNEL, handing_out=outward)
     else:
         confinement.say_ready.play()
-    if prepared.moment.passes_in_silence():
+    if repertoire.rehearsal is not None and prepared.moment.passes_in_silence():
         serve.rehearse(repertoire.rehearsal)
     return serve.one_job(repertoire.tools, prepared.terms, event_loop)
 

@@ -104,7 +104,7 @@ class ReplyReader(FrameReader):
     @property
     def ended(self) -> bool:
         """Whether all was said."""
-        return self._expected is not None and self._after(self._expected[1]) == LAST
+        return self._expected is not None and bytes(self._after(self._expected[1])) == LAST
 
 
 class AskingReader(ReplyReader):

@@ -13,7 +13,7 @@ import resource
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Literal, NoReturn
 
@@ -28,7 +28,7 @@ from ringfence.inside.inherited import Range, let_go
 from ringfence.inside.layout import INNER_ID, SOURCE_FOLDER, Layout, Order
 from ringfence.inside.patience import Moment
 from ringfence.inside.rebirth import forget_draws
-from ringfence.inside.rehearsal import WITH_CONTEXT, rehearsal_for, rehearse_declaring
+from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, rehearsal_for, rehearse_declaring
 from ringfence.inside.spare import Repertoire
 from ringfence.kernel import cgroups, limits, namespaces, seccomp
 
@@ -89,7 +89,7 @@ def _serve(confine: Callable[[], Served], *, warden: int, code: Sequence[Range])
             brood.bear(repertoire)
             if silence.passes_in_silence():
                 break
-        _put_in_order(repertoire, code=code)
+        repertoire = _put_in_order(repertoire, code=code)
         while True:
             brood.bear(repertoire)
     except BaseException as failure:  # an import can raise anything, and the host must hear of it
@@ -168,15 +168,16 @@ def _any_coroutine(tools: Mapping[str, Tool]) -> bool:
     return any(inspect.iscoroutinefunction(each.function) for each in made if each is not None)
 
 
-def _put_in_order(repertoire: Repertoire, *, code: Sequence[Range]) -> None:
+def _put_in_order(repertoire: Repertoire, *, code: Sequence[Range]) -> Repertoire:
     """Leave to the spares what they need and no more: an import crowds out what Python remembered of where it finds
     things, which every spare would look for again, and every spare would inherit the code that ran for it alone."""
     let_go(code)
-    # An import can have put its own functions in the place of these, which may work in a call and nowhere else. What
-    # fails here makes the spares slower; what fails in a spare is told by that spare.
-    with suppress(Exception):
+    try:
         spare.rehearse_life()
-        serve.rehearse(repertoire.rehearsal)
+        serve.rehearse(repertoire.rehearsal or PLAIN)
+    except Exception:  # an import can have put its own functions in the place of these, good for a call alone
+        return replace(repertoire, rehearsal=None)
+    return repertoire
 
 
 class _Brood:

@@ -112,13 +112,3 @@ async def test_what_an_import_made_of_sockets_is_not_used_between_calls(yard: Ya
         await asyncio.sleep(0.03)
     assert {name for name, _ in said} == {"_Green"}
     assert len({imported_at for _, imported_at in said}) == 1  # a zygote that fails is replaced, and imports anew
-
-
-async def test_an_import_that_lets_no_life_be_rehearsed_is_served_all_the_same(yard: Yard) -> None:
-    """What a zygote does to make its spares cheaper is not worth the zygote."""
-    await yard.load("unrehearsed")
-    said: set[int] = set()
-    for _ in range(6):
-        said.add(await yard.output("unrehearsed"))
-        await asyncio.sleep(0.03)
-    assert len(said) == 1  # a zygote that fails is replaced, and imports anew

@@ -245,6 +245,25 @@ async def test_where_none_is_kept_every_call_has_one_made(tmp_path: Path) -> Non
     await yard.close()
 
 
+async def test_an_import_that_lets_nothing_be_rehearsed_is_served_all_the_same(tmp_path: Path) -> None:
+    """What makes spares cheaper is worth neither a zygote nor a spare."""
+    yard = Yard(state=tmp_path)
+    await yard.load("unrehearsed")
+    said: set[int] = set()
+    for _ in range(6):
+        said.add(await yard.output("unrehearsed"))
+        await asyncio.sleep(0.03)
+    assert len(said) == 1  # a zygote that fails is replaced, and imports anew
+    raw = await yard.run("unrehearsed")
+    zygote = _jail_of(raw.evidence, yard).opened.posture.zygote
+    await asyncio.sleep(0.05)  # until whoever served is gone, and the next is born
+    waiting = set(waiting_in(zygote.status.parent, zygote=zygote.pid))
+    await asyncio.sleep(0.05)
+    assert len(waiting) == 4
+    assert set(waiting_in(zygote.status.parent, zygote=zygote.pid)) == waiting
+    await yard.close()
+
+
 async def called(yard: Yard, *, times: int) -> tuple[int, int]:
     """Call a tool so often; gives the warden and the zygote of the jail that served it."""
     wardens = {(await yard.run("add", {"a": 1, "b": 2})).evidence["process"]["parent"] for _ in range(times)}

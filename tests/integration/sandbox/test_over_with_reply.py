@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import cast
 
@@ -42,7 +42,7 @@ def measured(process: subprocess.Popen[bytes]) -> Live:
 
 
 @asynccontextmanager
-async def _replied(script: str, *, writes: Writes) -> AsyncIterator[tuple[Exchange, subprocess.Popen[bytes]]]:
+async def _replied(script: str, *, writes: Writes) -> AsyncGenerator[tuple[Exchange, subprocess.Popen[bytes]]]:
     """A process that runs the script, for which a whole reply was said."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     ours.setblocking(False)

@@ -1,4 +1,4 @@
-"""A tool whose import lets nothing of a spare's life be lived but where a call is served."""
+"""A tool whose import lets nothing be rehearsed: neither a spare's life where no call is served, nor a call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import time
 
 from ringfence import tool
-from ringfence.inside import spare
+from ringfence.inside import serve, spare
 
 _IMPORTED_AT = time.monotonic_ns()
 _live = spare._live  # pyright: ignore[reportPrivateUsage]
@@ -18,7 +18,12 @@ def _live_in_a_spare_alone(*given: object) -> int:
     return _live(*given)  # type: ignore[arg-type]
 
 
+def _rehearse_nothing(_rehearsal: object) -> None:
+    raise OSError("this is no call")
+
+
 spare._live = _live_in_a_spare_alone  # type: ignore[assignment] # pyright: ignore[reportPrivateUsage]
+serve.rehearse = _rehearse_nothing  # type: ignore[assignment]
 
 
 @tool(safety="read")
