@@ -37,6 +37,7 @@ class Kind(IntEnum):
 
 
 _KINDS = {kind.value: kind for kind in Kind}
+_REPLIES = frozenset({Kind.OUTPUT, Kind.RESULT, Kind.FAULT, Kind.IMPORTED})
 
 
 class Malformed(Exception):
@@ -100,6 +101,12 @@ class ReplyReader(FrameReader):
     """Puts together one frame and the end that is said after it; a frame that lacks one is still a frame."""
 
     _closing = LAST
+
+    def feed(self, piece: bytes) -> None:
+        """Take some bytes; raises as soon as they cannot become a reply."""
+        super().feed(piece)
+        if self._expected is not None and self._expected[0] not in _REPLIES:
+            raise Malformed(f"a reply is never a frame of kind {self._expected[0].name}")
 
     @property
     def ended(self) -> bool:

@@ -84,6 +84,15 @@ def test_nothing_but_its_end_follows_a_reply(after: bytes) -> None:
         reader.feed(after)
 
 
+@pytest.mark.parametrize(
+    "kind", [kind for kind in wire.Kind if kind.name not in ("OUTPUT", "RESULT", "FAULT", "IMPORTED")]
+)
+def test_what_is_no_reply_is_refused_with_its_header(kind: wire.Kind) -> None:
+    """Whoever sent it may wait for an answer, and has no end to say."""
+    with pytest.raises(wire.Malformed, match=f"never a frame of kind {kind.name}"):
+        wire.ReplyReader(most=100).feed(wire.pack(kind, b"12")[: wire.HEADER_BYTES])
+
+
 def test_an_unfinished_frame_is_no_frame() -> None:
     reader = wire.FrameReader(most=100)
     reader.feed(wire.pack(wire.Kind.OUTPUT, b"123")[:-1])
