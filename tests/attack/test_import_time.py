@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ringfence.assembly import load_config
-from ringfence.errors import ConfigInvalid, RingfenceError
+from ringfence.errors import ConfigInvalid, DeclarationRefused, RingfenceError
 from ringfence.runtime import Completed
 from ringfence.sandbox import describe, jail
 from ringfence.sandbox.describe import Describer
@@ -226,11 +226,17 @@ async def test_line_162_tricks_of_an_import_cost_nobody_else_anything(tmp_path: 
 
 
 async def test_line_162_an_import_that_answers_for_itself_serves_no_call(tmp_path: Path) -> None:
+    """Where its answer and the true one are read together, it is not even described."""
     forged = "import os\nos.write(3, b'RF' + bytes([1, 7]) + (2).to_bytes(4, 'big') + b'{}')"
-    async with open_lair(tmp_path, {"forward": forged + _saying("served"), "innocent": importing.INNOCENT}) as lair:
-        outcome = await lair.call("say")
-        assert getattr(outcome, "code", None) in ("definition_changed", "protocol_error")
-        assert len(await lair.said("innocent")) == 16
+    modules = {"forward": forged + _saying("served"), "innocent": importing.INNOCENT}
+    refused: str | None = None
+    try:
+        async with open_lair(tmp_path, modules) as lair:
+            refused = getattr(await lair.call("say"), "code", None)
+            assert len(await lair.said("innocent")) == 16
+    except DeclarationRefused as at_once:
+        refused = at_once.code
+    assert refused in ("definition_changed", "protocol_error", DeclarationRefused.code)
 
 
 async def test_line_162_an_import_that_never_ends_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
