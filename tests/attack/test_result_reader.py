@@ -12,7 +12,7 @@ import pickle
 import socket
 import struct
 import subprocess
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -23,12 +23,9 @@ from ringfence.execution.execute import OUTPUT_DEPTH
 from ringfence.inside.layout import Bounds
 from ringfence.inside.wire import HEADER_BYTES, LAST, Kind, pack
 from ringfence.sandbox.exchange import Exchange, Record
-from ringfence.sandbox.outlet import Outward
-from ringfence.sandbox.posture import Sighting
-from ringfence.sandbox.processes import Held
 from ringfence.sandbox.reading import read
-from ringfence.sandbox.spare import Ends, Spare
 from tests.attack.channel_cases import CASES, Case
+from tests.stand_in import spare_of
 
 pytestmark = pytest.mark.req("SBX-1")
 
@@ -56,18 +53,9 @@ async def _feed(theirs: socket.socket, raw: bytes, *, step: int) -> None:
 async def _heard(raw: bytes, *, pieces: int = 1, zygote: Literal["quick", "late"] = "quick") -> str:
     """The code that the host's own reader comes to, fed piece by piece; `replied` where it believes a reply."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    ours.setblocking(False)
     printed, printed_theirs = os.pipe()
-    os.set_blocking(printed, False)
     with subprocess.Popen(["sleep", "60"]) as stand_in:  # noqa: ASYNC220  it only lends its pid
-        spare = Spare(
-            ends=Ends(channel=ours, printed=printed),
-            process=Held(stand_in.pid),
-            seen=cast(Sighting, None),
-            inner_pid=3,
-            group=None,
-            outward=Outward.of(()),
-        )
+        spare = spare_of(stand_in.pid, channel=ours, printed=printed)
         exchange = Exchange(spare, frames=b"", wall_seconds=30, most_output=_BOUNDS.output_bytes)
         await _feed(theirs, raw, step=max(1, -(-len(raw) // pieces)))
         if zygote == "quick":

@@ -10,17 +10,13 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import cast
 
 import pytest
 
 from ringfence.inside.wire import LAST, Kind, pack
 from ringfence.sandbox.exchange import Exchange, Writes
 from ringfence.sandbox.live import Live, measure_live
-from ringfence.sandbox.outlet import Outward
-from ringfence.sandbox.posture import Sighting
-from ringfence.sandbox.processes import Held
-from ringfence.sandbox.spare import Ends, Spare
+from tests.stand_in import spare_of
 
 pytestmark = pytest.mark.req("SBX-9")
 
@@ -45,9 +41,7 @@ def measured(process: subprocess.Popen[bytes]) -> Live:
 async def _replied(script: str, *, writes: Writes) -> AsyncGenerator[tuple[Exchange, subprocess.Popen[bytes]]]:
     """A process that runs the script, for which a whole reply was said."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    ours.setblocking(False)
     printed, printed_theirs = os.pipe()
-    os.set_blocking(printed, False)
     command = [sys.executable, "-I", "-S", "-c", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process, theirs:  # noqa: ASYNC220  it is local
         assert process.stdout is not None
@@ -55,14 +49,7 @@ async def _replied(script: str, *, writes: Writes) -> AsyncGenerator[tuple[Excha
         async with asyncio.timeout(10):
             while measured(process).asleep is not (script != _RUNS):  # noqa: ASYNC110  the kernel tells nobody
                 await asyncio.sleep(0.001)
-        spare = Spare(
-            ends=Ends(channel=ours, printed=printed),
-            process=Held(process.pid),
-            seen=cast(Sighting, None),
-            inner_pid=3,
-            group=None,
-            outward=Outward.of(()),
-        )
+        spare = spare_of(process.pid, channel=ours, printed=printed)
         exchange = Exchange(spare, frames=b"", wall_seconds=30, most_output=1000, writes=writes)
         theirs.sendall(_REPLY)
         theirs.setblocking(False)

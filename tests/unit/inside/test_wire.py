@@ -109,6 +109,32 @@ def test_the_blocking_reader_tells_a_gone_writer() -> None:
     os.close(incoming)
 
 
+@pytest.mark.parametrize("length", [0, 10, 4_080, 4_090, 9_000])
+def test_two_frames_are_received_whether_or_not_they_come_in_one_piece(length: int) -> None:
+    incoming, outgoing = os.pipe()
+    body = b"x" * length
+    os.write(outgoing, wire.pack(wire.Kind.JOB, b"{}") + wire.pack(wire.Kind.ARGUMENTS, body))
+    job, arguments = (wire.Kind.JOB, b"{}"), (wire.Kind.ARGUMENTS, body)
+    assert wire.receive_two(incoming, most=(10, 10_000)) == (job, arguments)
+    os.close(outgoing)
+    with pytest.raises(EOFError):
+        wire.receive_two(incoming, most=(10, 10_000))
+    os.close(incoming)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "after"), [(b"1" * 11, b"2", b""), (b"1", b"2" * 11, b""), (b"1", b"2", b"x")],
+    ids=["the first too long", "the second too long", "a byte after them"],
+)  # fmt: skip
+def test_two_frames_are_both_bounded_and_nothing_follows_them(first: bytes, second: bytes, after: bytes) -> None:
+    incoming, outgoing = os.pipe()
+    os.write(outgoing, wire.pack(wire.Kind.JOB, first) + wire.pack(wire.Kind.ARGUMENTS, second) + after)
+    with pytest.raises(wire.Malformed):
+        wire.receive_two(incoming, most=(10, 10))
+    os.close(outgoing)
+    os.close(incoming)
+
+
 def asking(heard: list[bytes]) -> wire.AskingReader:
     return wire.AskingReader(most=100, most_asked=50, hear=heard.append)
 
