@@ -29,6 +29,7 @@ from ringfence.kernel.unattended import FIXED, PAGE, PRIVATE, READ, WRITE, Stage
 _LEFT_ALONE = frozenset({"[stack]", "[vvar]", "[vvar_vclock]", "[vdso]", "[vsyscall]"})
 _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
 _MOST_MAPPINGS = 1024
+_ANYWHERE = 0
 # What was worked with: to give it back is to write to it, and every child would inherit those pages as well.
 _KEPT: list[object] = []
 
@@ -53,6 +54,11 @@ class Bedrock:
 
     pieces: tuple[Piece, ...] = ()
     code: tuple[Range, ...] = ()
+    again: int = 0  # where all of it is mapped a second time, for whoever compares
+
+    def forget(self) -> None:
+        """Have what was laid down only where it is used."""
+        call("munmap", self.again, _length(self.pieces))
 
     def keep_out(self) -> list[int]:
         """Have this process map only what it touches, until the descriptor is closed; none where that cannot be had."""
@@ -107,11 +113,16 @@ def _laid() -> Bedrock:
             pieces, code = tuple(_pieces(mapped, stage)), tuple(code_in(mapped))
             _KEPT.extend((mapped, _exchange(pieces, descriptor=descriptor, stage=stage, watcher=watcher)))
             fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+            again = call("mmap", _ANYWHERE, _length(pieces), READ, PRIVATE, descriptor, 0)
             if watcher is None or not let_inherit(code, watcher=watcher):
                 code = ()
     finally:
         os.close(descriptor)
-    return Bedrock(pieces, code)
+    return Bedrock(pieces, code, again)
+
+
+def _length(pieces: Sequence[Piece]) -> int:
+    return pieces[-1].offset + pieces[-1].length
 
 
 def _exchange(pieces: tuple[Piece, ...], *, descriptor: int, stage: Stage, watcher: int | None) -> object:

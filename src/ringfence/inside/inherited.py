@@ -19,7 +19,7 @@ from ringfence.kernel.unattended import READ, WRITE
 
 Range = tuple[int, int]  # start and length
 
-_LET_GO = 4  # MADV_DONTNEED: what is mapped from a file comes back from there
+LET_GO = 4  # MADV_DONTNEED: what is mapped from a file comes back from there
 
 
 def let_inherit(ranges: Sequence[Range], *, watcher: int) -> bool:
@@ -43,7 +43,7 @@ def let_inherit(ranges: Sequence[Range], *, watcher: int) -> bool:
 def let_go(ranges: Iterable[Range]) -> None:
     """Have children inherit, of what was touched until now, only what is touched again."""
     for start, length in ranges:
-        call("madvise", start, length, _LET_GO)
+        call("madvise", start, length, LET_GO)
 
 
 def _write_what_is_there(memory: int, address: int) -> None:

@@ -42,7 +42,7 @@ def wait_for_order(orders: socket.socket, *, life: int, below: Bedrock) -> NoRet
         born = os.fork()
         if born == 0:
             below.hand_over(theirs)
-            zygote.wait_for_order(theirs, warden=here, code=below.code)
+            zygote.wait_for_order(theirs, warden=here, below=below)
         theirs.close()
         kept = kept_for(gates)
         for descriptor in watched:
@@ -107,7 +107,7 @@ def run_confined(
         if born == 0:
             reports.close()
             below.hand_over(theirs)
-            zygote.run_confined(order, channel=channel, warden=here, code=below.code)
+            zygote.run_confined(order, channel=channel, warden=here, below=below)
         theirs.close()
         _settle(reports, zygote=born, posture="confined", kept=kept_for(mine))
 

@@ -19,6 +19,7 @@ from typing import Literal, NoReturn
 
 from ringfence.contract.tool import Tool
 from ringfence.inside import confined, ordering, serve, spare, wire
+from ringfence.inside.bedrock import Bedrock
 from ringfence.inside.berth import DESCRIPTOR, MOST_DESCRIPTORS, Berths
 from ringfence.inside.describe import fingerprints
 from ringfence.inside.faults import describe_fault
@@ -30,6 +31,7 @@ from ringfence.inside.patience import Moment
 from ringfence.inside.rebirth import forget_draws
 from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, rehearsal_for, rehearse_declaring
 from ringfence.inside.spare import Repertoire
+from ringfence.inside.unchanged import let_go_of_unchanged
 from ringfence.kernel import cgroups, limits, namespaces, seccomp
 
 SPARE, IMPORT = b"\1", b"\2"
@@ -42,12 +44,14 @@ _PROCESSES = 4096
 _OPEN_FILES = 256
 # So many are born before this process is put in order, unless nobody asks for as many.
 _FIRST_SPARES = 4
+# And so many before it takes the time to grow lighter, some ten milliseconds, while somebody asks without a pause.
+_SPARES_IN_A_HURRY = 64
 Served = tuple[Layout, str]  # what the spares are to hold, and the module to import
 _NOTHING_YET = Repertoire(tools={})
 _MOST_ANCILLARY = socket.CMSG_SPACE(MOST_DESCRIPTORS * DESCRIPTOR.size)
 
 
-def wait_for_order(theirs: socket.socket, *, warden: int, code: Sequence[Range]) -> NoReturn:
+def wait_for_order(theirs: socket.socket, *, warden: int, below: Bedrock) -> NoReturn:
     """Wait for an order, confine while the warden builds the root, and serve."""
     try:
         gates = socket.socket(fileno=_moved(theirs.detach(), to=_GATES))
@@ -62,16 +66,16 @@ def wait_for_order(theirs: socket.socket, *, warden: int, code: Sequence[Range])
     for door in doors:
         cgroups.enter(door)
     limits.close_all_except((0, 1, 2, _moved(channel, to=_CONTROL), _GATES))
-    _serve(partial(_confine, heard.order, gates=gates), warden=warden, code=code)
+    _serve(partial(_confine, heard.order, gates=gates), warden=warden, below=below)
 
 
-def run_confined(order: Order, *, channel: int, warden: int, code: Sequence[Range]) -> NoReturn:
+def run_confined(order: Order, *, channel: int, warden: int, below: Bedrock) -> NoReturn:
     """Without namespaces: confine, and serve."""
     limits.close_all_except((0, 1, 2, _moved(channel, to=_CONTROL)))
-    _serve(partial(_confine_without_namespaces, order, warden=warden), warden=warden, code=code)
+    _serve(partial(_confine_without_namespaces, order, warden=warden), warden=warden, below=below)
 
 
-def _serve(confine: Callable[[], Served], *, warden: int, code: Sequence[Range]) -> NoReturn:
+def _serve(confine: Callable[[], Served], *, warden: int, below: Bedrock) -> NoReturn:
     """Confine, let the posture be measured, import, then bear spares until the host is gone."""
     control = socket.socket(fileno=_CONTROL)
     try:
@@ -84,12 +88,12 @@ def _serve(confine: Callable[[], Served], *, warden: int, code: Sequence[Range])
                 rehearse_declaring()
         repertoire = _import(module, when=layout.imports)
         forget_draws()
-        silence = Moment(_CONTROL)
-        for _ in range(_FIRST_SPARES):  # for whoever had the jail built, and waits
-            brood.bear(repertoire)
-            if silence.passes_in_silence():
-                break
-        repertoire = _put_in_order(repertoire, code=code)
+        brood.bear(repertoire)  # for whoever had the jail built, and waits
+        brood.bear_until_silence(repertoire, most=_FIRST_SPARES - 1)
+        repertoire = _put_in_order(repertoire, code=below.code)
+        brood.bear_until_silence(repertoire, most=_SPARES_IN_A_HURRY)
+        let_go_of_unchanged(below, bear=brood.birth.give)
+        repertoire = _put_in_order(repertoire, code=below.code)
         while True:
             brood.bear(repertoire)
     except BaseException as failure:  # an import can raise anything, and the host must hear of it
@@ -190,7 +194,15 @@ class _Brood:
         self._prepared = spare.prepare(layout)
         self._berths = Berths()
         self._confined = layout.posture == "confined"
-        self._birth = namespaces.Birth(confined.SPARE_FLAGS if self._confined else spare_flags(layout.clients))
+        self.birth = namespaces.Birth(confined.SPARE_FLAGS if self._confined else spare_flags(layout.clients))
+
+    def bear_until_silence(self, repertoire: Repertoire, *, most: int) -> None:
+        """Bear a spare for every request until nobody asks for a while, but no more than so many."""
+        silence = Moment(_CONTROL)
+        for _ in range(most):
+            if silence.passes_in_silence():
+                return
+            self.bear(repertoire)
 
     def bear(self, repertoire: Repertoire) -> bytes:
         """Wait for a request; fork a spare if it is for one."""
@@ -202,7 +214,7 @@ class _Brood:
             layout = self._layout
             if self._confined:
                 layout = confined.with_allowance(layout, control=_CONTROL)
-            if self._birth.give() == 0:
+            if self.birth.give() == 0:
                 spare.run(layout, repertoire, prepared=self._prepared, berth=berth, warden=self._warden)
             berth.let_go()
         return request

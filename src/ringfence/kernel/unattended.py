@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from types import TracebackType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ringfence.kernel.syscalls import call
 
@@ -25,6 +25,8 @@ _NO_FILE = -1
 _WORDS = 7
 # A context is kept at the start of its page, and has the rest of the page as its stack.
 _STACK_AT = PAGE // 2
+# Where makecontext(3) keeps the second and third argument of a function, which are the first two of its system call.
+_ARGUMENTS_AT = (112, 136)
 
 
 class _Context(ctypes.Structure):
@@ -65,6 +67,10 @@ class Stage:
 
     def holds(self, address: int) -> bool:
         return self.start <= address < self.start + self._length
+
+    def argument_at(self, number: int, argument: Literal[0, 1]) -> int:
+        """Where an argument of a call is kept until that call is made: an earlier one can have it written there."""
+        return self._first + number * PAGE + _ARGUMENTS_AT[argument]
 
     def make(self, calls: Sequence[Words]) -> None:
         """Make all of them; this returns after the last."""

@@ -67,3 +67,10 @@ def spoil() -> dict[str, list[str]]:
 def word() -> str:
     """A word that every process has."""
     return pydantic.VERSION
+
+
+@tool(safety="read")
+def own_kibibytes() -> int:
+    """How much of this process's memory is no longer of any file."""
+    with open("/proc/self/smaps_rollup") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
