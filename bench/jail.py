@@ -12,7 +12,7 @@ from statistics import fmean
 
 from bench.harness.ordinary import find_ordinary
 from bench.harness.python import Fresh
-from bench.harness.rounds import alternate, round_robin
+from bench.harness.rounds import alternate, round_robin, side_by_side
 from bench.harness.rows import Goal, Row, at_least, at_most
 from bench.harness.samples import Samples
 from bench.harness.sides import Side
@@ -124,19 +124,17 @@ def _memory(jailed: Worker) -> Iterator[Row]:
 
 
 def _work(jailed: Worker, forked: Worker) -> Iterator[Row]:
-    """How fast the same work goes outside, divided by inside, so that 1 means no cost at all."""
+    """How long the same work takes outside, divided by inside, so that 1 means no cost at all."""
     for name, goal in (("compute", 0.95), ("allocate", 0.95), ("small_files", 0.85)):
-        inside, outside = f"{name} inside", f"{name} outside"
-        sides: list[Side] = [jailed.side(name, name=inside), forked.side(name, name=outside)]
-        taken = round_robin(sides, calls=1)
-        ours, theirs = taken[inside], taken[outside]
+        ours, theirs = jailed.side(name, name=f"{name} inside"), forked.side(name, name=f"{name} outside")
+        seen = side_by_side(ours, theirs)
         yield Row(
             id="JAIL-5",
             what=f"work inside: {name}",
-            baseline="the same work in a fresh child outside",
+            baseline="the same work in a fresh child outside, round by round",
             goal=at_least(goal),
-            measured=theirs.p50 / ours.p50,
-            detail=f"{ours} beside {theirs}",
+            measured=seen.times,
+            detail=f"{seen.ours} beside {seen.theirs}",
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from bench.harness.rounds import FEWEST_ROUNDS, WARM_UP, alternate, round_robin
+from bench.harness.rounds import FEWEST_ROUNDS, WARM_UP, alternate, round_robin, side_by_side
 from bench.harness.sides import LEAD_IN, Local, Pace
 
 pytestmark = pytest.mark.req("HOUSE-11")
@@ -55,6 +55,35 @@ def test_the_warm_up_is_not_among_the_samples() -> None:
 def test_fewer_than_200_rounds_are_refused() -> None:
     with pytest.raises(ValueError, match="fewer than 200 rounds"):
         round_robin([Scripted("a", [])], rounds=199)
+    with pytest.raises(ValueError, match="fewer than 200 rounds"):
+        side_by_side(Scripted("a", []), Scripted("b", []), rounds=199)
+
+
+@dataclass
+class InPhases:
+    """A side of a machine that is slow in some rounds; this one takes its time and a tenth more of it, or does not."""
+
+    name: str
+    slow: range
+    share: int
+    asked: int = 0
+
+    def times(self, calls: int) -> Sequence[int]:
+        self.asked += 1
+        return [(17 if self.asked in self.slow else 11) * self.share] * calls
+
+    def pace(self, seconds: float) -> Pace:
+        raise NotImplementedError
+
+
+def test_rounds_are_compared_one_by_one() -> None:
+    """Each side alone has its middle among its fast rounds or its slow ones, by two rounds that fell otherwise."""
+    half = WARM_UP + FEWEST_ROUNDS // 2
+    ours = InPhases("ours", slow=range(half - 1, 1000), share=100)
+    theirs = InPhases("theirs", slow=range(half + 2, 1000), share=110)
+    seen = side_by_side(ours, theirs)
+    assert seen.times == pytest.approx(1.1)
+    assert seen.theirs.p50 / seen.ours.p50 < 0.8
 
 
 def test_two_sides_of_one_name_are_refused() -> None:
