@@ -44,7 +44,9 @@ _PROCESSES = 4096
 _OPEN_FILES = 256
 # So many are born before this process is put in order, unless nobody asks for as many.
 _FIRST_SPARES = 4
-# And so many before it takes the time to grow lighter, some ten milliseconds, while somebody asks without a pause.
+# And so many more before it takes the time to grow lighter, some ten milliseconds: many agents call a tool once. While
+# somebody asks without a pause, it is put off for so many after them.
+_SPARES_WORTH_IT = 4
 _SPARES_IN_A_HURRY = 64
 Served = tuple[Layout, str]  # what the spares are to hold, and the module to import
 _NOTHING_YET = Repertoire(tools={})
@@ -91,6 +93,8 @@ def _serve(confine: Callable[[], Served], *, warden: int, below: Bedrock) -> NoR
         brood.bear(repertoire)  # for whoever had the jail built, and waits
         brood.bear_until_silence(repertoire, most=_FIRST_SPARES - 1)
         repertoire = _put_in_order(repertoire, code=below.code)
+        for _ in range(_SPARES_WORTH_IT):
+            brood.bear(repertoire)
         brood.bear_until_silence(repertoire, most=_SPARES_IN_A_HURRY)
         let_go_of_unchanged(below, bear=brood.birth.give)
         repertoire = _put_in_order(repertoire, code=below.code)

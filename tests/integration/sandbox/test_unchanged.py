@@ -14,6 +14,7 @@ from tests.integration.sandbox.driver import Yard
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.req("SBX-2")]
 SPARES = 4
+CALLS_WORTH_IT = 8
 
 
 @pytest_asyncio.fixture(autouse=True, scope="module", loop_scope="module")
@@ -23,6 +24,8 @@ async def _tools(yard: Yard) -> None:
 
 async def test_later_spares_of_a_jail_inherit_less_than_the_first(yard: Yard) -> None:
     first = await yard.output("own_kibibytes", agent="newcomer")
+    for _ in range(CALLS_WORTH_IT):
+        await yard.output("own_kibibytes", agent="newcomer")
     await asyncio.sleep(0.5)
     for _ in range(SPARES):  # those that were born before
         await yard.output("own_kibibytes", agent="newcomer")
