@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import struct
+from typing import Literal
 
 import pytest
 
@@ -30,6 +32,22 @@ def test_a_failed_call_does_not_keep_the_others_from_being_made() -> None:
         stage.make([Words(NUMBERS["write"], (said, 0, 1)), Words(NUMBERS["close"], (said,))])
     assert os.read(heard, 1) == b""
     os.close(heard)
+
+
+@pytest.mark.parametrize("argument", [0, 1])
+def test_a_call_can_be_given_its_argument_by_one_before_it(argument: Literal[0, 1]) -> None:
+    heard, said = os.pipe()
+    text = b"abcdefghij"
+    address = id(text) + bytes.__basicsize__ - 1
+    given = [said, address]
+    os.write(said, struct.pack("Q", given[argument]))
+    given[argument] = 0
+    with Stage(most=2) as stage:
+        hear = (heard, stage.argument_at(1, argument), 8)
+        stage.make([Words(NUMBERS["read"], hear), Words(NUMBERS["write"], (*given, len(text)))])
+    assert os.read(heard, 100) == text
+    for descriptor in (heard, said):
+        os.close(descriptor)
 
 
 def test_more_calls_than_there_is_memory_for_are_refused() -> None:
