@@ -33,7 +33,9 @@ class Held:
         try:
             signal.pidfd_send_signal(self._descriptor, number)
         except ProcessLookupError:
-            self.let_go()
+            # Whoever waits to be told that it ended is told by this very descriptor.
+            if not self._watched:
+                self.let_go()
 
     async def ended(self) -> None:
         """Wait until the process has ended."""
