@@ -83,7 +83,9 @@ async def test_what_was_not_granted_is_not_searched(desk: Desk, folder: str) -> 
 
 @pytest.mark.req("IDM-3")
 async def test_a_write_that_was_refused_wrote_nothing_and_leaves_no_doubt(desk: Desk) -> None:
-    (desk.workspace / "out/kept.md").write_text("mine")
+    kept = desk.workspace / "out/kept.md"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("mine")
     outcome = await desk.call("write_file", path="out/kept.md", text="yours")
     assert isinstance(outcome, Failed)
     assert (outcome.code, outcome.effects["files"]["written"]) == ("input_invalid", [])

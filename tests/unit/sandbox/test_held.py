@@ -26,7 +26,7 @@ async def test_whoever_waits_is_told_that_it_ended(process: subprocess.Popen[byt
     held, told = Held(process.pid), asyncio.Event()
     held.tell_when_ended(told.set)
     held.kill()
-    await asyncio.wait_for(told.wait(), SECONDS)
+    assert await asyncio.wait_for(told.wait(), SECONDS)
     held.let_go()
 
 
@@ -37,7 +37,7 @@ async def test_a_second_kill_of_one_that_is_gone_keeps_nobody_from_being_told(pr
     process.kill()
     process.wait()
     held.kill()
-    await asyncio.wait_for(told.wait(), SECONDS)
+    assert await asyncio.wait_for(told.wait(), SECONDS)
     held.let_go()
 
 
@@ -49,4 +49,4 @@ async def test_whoever_waits_for_one_that_was_let_go_is_told_at_once(process: su
     held.kill()
     assert len(os.listdir("/proc/self/fd")) == before - 1
     held.tell_when_ended(told.set)
-    await asyncio.wait_for(told.wait(), SECONDS)
+    assert await asyncio.wait_for(told.wait(), SECONDS)
