@@ -32,9 +32,19 @@ from ringfence.kernel.unattended import PAGE, WRITE, Stage, Words
 _MOST_RANGES = 256
 _BEFORE_RANGES = 4
 _MILLISECONDS_TO_LOOK = 1000
-_PRESENT, _OF_THE_FILE = 0x80, 0x20
+_PRESENT, _ELSEWHERE, _OF_THE_FILE = 0x80, 0x40, 0x20
 _ABSENT, _BELOW, _OWN, _CHANGED = b".boc"
-_KINDS = bytes(_ABSENT if not entry & _PRESENT else _BELOW if entry & _OF_THE_FILE else _OWN for entry in range(256))
+
+
+def _kind(entry: int) -> int:
+    if entry & _ELSEWHERE:  # swapped out or on its way: its own, and nobody can look at it
+        return _CHANGED
+    if not entry & _PRESENT:
+        return _ABSENT
+    return _BELOW if entry & _OF_THE_FILE else _OWN
+
+
+_KINDS = bytes(map(_kind, range(256)))
 _STRETCH_OF_OWN, _STRETCH_WITHOUT_CHANGE = re.compile(rb"o+"), re.compile(rb"[^c]+")
 _POLLED = struct.Struct("ihh")
 _VECTOR = struct.Struct("QQ")
