@@ -54,14 +54,14 @@ _compare.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Sight:
+class Sight:
     """What tells of one process's memory to whoever holds these: its bytes, and what its pages are."""
 
     memory: int
     pages: int
 
     @classmethod
-    def of_self(cls) -> _Sight:
+    def of_self(cls) -> Sight:
         # A process that is hidden cannot look at itself either.
         namespaces.set_dumpable("dumpable")
         try:
@@ -90,7 +90,7 @@ def let_go_of_unchanged(below: Bedrock, *, bear: Callable[[], int]) -> bool:
         # A second thread would stand still for nobody.
         if not below.again or len(os.listdir("/proc/self/task")) > 1:
             return False
-        with closing(_Sight.of_self()) as sight:
+        with closing(Sight.of_self()) as sight:
             _let_go(below, sight=sight, bear=bear)
         below.forget()
     except Exception:  # nobody may see what this has to, or an import has put its own functions in the place of these
@@ -98,7 +98,7 @@ def let_go_of_unchanged(below: Bedrock, *, bear: Callable[[], int]) -> bool:
     return True
 
 
-def _let_go(below: Bedrock, *, sight: _Sight, bear: Callable[[], int]) -> None:
+def _let_go(below: Bedrock, *, sight: Sight, bear: Callable[[], int]) -> None:
     # The bare ones: what a tool made of the module's while it was imported is for its own calls.
     ours, theirs = _socket.socketpair()
     with Stage(most=_BEFORE_RANGES + _MOST_RANGES) as stage, closing(ours), closing(theirs):
@@ -136,7 +136,7 @@ def _calls(ours: int, *, theirs: int, stage: Stage) -> tuple[list[Words], Sequen
     ], (go, polled, vectors)
 
 
-def _look(below: Bedrock, *, sight: _Sight, asked: _socket.socket) -> None:
+def _look(below: Bedrock, *, sight: Sight, asked: _socket.socket) -> None:
     """The child's whole life: compare its own copies, then, when its parent stands still, those alike once more."""
     try:
         pieces = [piece for piece in below.pieces if piece.rights & WRITE]
@@ -144,7 +144,9 @@ def _look(below: Bedrock, *, sight: _Sight, asked: _socket.socket) -> None:
         asked.recv(1)
         found: list[tuple[int, Range]] = []
         for piece, guessed in zip(pieces, guesses, strict=True):
-            found += _ranges(_seen(guessed, piece=piece, again=below.again, sight=sight), start=piece.start)
+            found += ranges_without_change(
+                _seen(guessed, piece=piece, again=below.again, sight=sight), start=piece.start
+            )
         found.sort(reverse=True)
         asked.sendall(b"".join(_VECTOR.pack(*found_range) for _, found_range in found[:_MOST_RANGES]))
     finally:
@@ -160,7 +162,7 @@ def _guessed(pages: bytearray, *, piece: Piece, again: int) -> bytearray:
     return pages
 
 
-def _seen(guessed: bytearray, *, piece: Piece, again: int, sight: _Sight) -> bytearray:
+def _seen(guessed: bytearray, *, piece: Piece, again: int, sight: Sight) -> bytearray:
     """Which of the parent's pages are changed: those that were, and those that are not what is below by now."""
     pages = sight.pages_of(piece)
     for number in _numbers(_OWN, pages):
@@ -173,7 +175,7 @@ def _seen(guessed: bytearray, *, piece: Piece, again: int, sight: _Sight) -> byt
     return pages
 
 
-def _ranges(pages: bytearray, *, start: int) -> Iterator[tuple[int, Range]]:
+def ranges_without_change(pages: bytearray, *, start: int) -> Iterator[tuple[int, Range]]:
     """Ranges without a changed page, each after how many of its pages are there at all."""
     for stretch in _STRETCH_WITHOUT_CHANGE.finditer(bytes(pages)):
         behind = stretch[0].lstrip(b".")

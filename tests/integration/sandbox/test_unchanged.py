@@ -112,7 +112,7 @@ async def test_a_process_that_can_bear_no_child_goes_on_as_it_is() -> None:
 
 
 async def test_what_an_import_made_of_its_parts_stops_nobody() -> None:
-    told = await _told_after(f"unchanged._Sight = None\n{_AS_IT_SHOULD}")
+    told = await _told_after(f"unchanged.Sight = None\n{_AS_IT_SHOULD}")
     assert told["part"] > 0.95, told
 
 

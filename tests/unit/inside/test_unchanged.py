@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ringfence.inside.bedrock import Piece
-from ringfence.inside.unchanged import _ranges, _Sight
+from ringfence.inside.unchanged import Sight, ranges_without_change
 from ringfence.kernel.unattended import PAGE, READ, WRITE
 
 pytestmark = pytest.mark.req("SBX-2")
@@ -33,5 +33,5 @@ def test_a_range_holds_no_page_that_nobody_can_look_at(
     told.write_bytes(struct.pack(f"{len(entries)}Q", *entries))
     piece = Piece(start=0, length=len(entries) * PAGE, rights=READ | WRITE, offset=0)
     with told.open("rb") as file:
-        pages = _Sight(memory=-1, pages=file.fileno()).pages_of(piece)
-    assert list(_ranges(pages, start=0)) == ranges
+        pages = Sight(memory=-1, pages=file.fileno()).pages_of(piece)
+    assert list(ranges_without_change(pages, start=0)) == ranges
