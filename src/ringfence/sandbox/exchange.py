@@ -209,7 +209,7 @@ class Exchange:
     def _end_it(self) -> None:
         """Measure the process that has said all it had to say, and end it."""
         process = self.spare.process
-        self._measured = measure_live(process.pid)
+        self._measured = measure_live(process)
         self.look()
         if self._ends_at_once(self._measured):
             process.kill()

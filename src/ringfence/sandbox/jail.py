@@ -308,8 +308,8 @@ class Jail:
             raise CallFailed(message, code=code)
         return read_fingerprints(*said.frame)
 
-    def _check(self, pid: int) -> Sighting:
-        seen, warden = posture.sight(pid), _settled(self._warden)
+    def _check(self, process: Held) -> Sighting:
+        seen, warden = posture.sight(process.pid, status=process.status()), _settled(self._warden)
         try:
             self._walls.check_spare(
                 seen, baseline=self._setting.baseline, warden=warden.pid, zygote=_settled(self._zygote)

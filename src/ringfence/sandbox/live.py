@@ -1,6 +1,6 @@
 """What the kernel shows of a process that is still there: what it has used, and whether it is on its way out.
 
-Takes: a pid that is held by a descriptor.  Gives: numbers of the kernel's.  Never: asks the process.
+Takes: a process that is held by a descriptor.  Gives: numbers of the kernel's.  Never: asks the process.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ringfence.kernel import proc
+from ringfence.sandbox.processes import Held
 
 _SCHEDULED_TIME = 2
 _EXITING = 0x4  # PF_EXITING: set first when a process exits, and never taken back
@@ -28,11 +29,11 @@ class Live:
     threads: Literal["one", "more"]
 
 
-def measure_live(pid: int) -> Live | None:
+def measure_live(process: Held) -> Live | None:
     """CPU time of all its threads and the most memory it ever held; None where it is gone or going."""
     try:
-        cpu_seconds = time.clock_gettime(_cpu_clock(pid))
-        status = proc.read(f"/proc/{pid}/status")
+        cpu_seconds = time.clock_gettime(_cpu_clock(process.pid))
+        status = process.status()
     except OSError:
         return None
     _, found, rest = status.partition(b"\nVmHWM:")

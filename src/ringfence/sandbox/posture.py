@@ -17,7 +17,7 @@ from ringfence.errors import CallRefused
 from ringfence.inside.layout import INNER_ID, SCRATCH
 from ringfence.inside.measure import tries_with
 from ringfence.kernel import proc
-from ringfence.kernel.status import ProcessStatus, read_namespaces, read_status
+from ringfence.kernel.status import ProcessStatus, parse_status, read_namespaces, read_status
 
 _FILTER_MODE = 2
 _OF_A_JAIL = ("user", "mnt", "pid", "net", "ipc", "uts")
@@ -88,10 +88,11 @@ class Posture:
         }
 
 
-def sight(pid: int) -> Sighting:
-    """Read a process from outside."""
+def sight(pid: int, *, status: bytes | None = None) -> Sighting:
+    """Read a process from outside; not its status, where that was read for this."""
     uid_map = b" ".join(proc.read(f"/proc/{pid}/uid_map").split()).decode()
-    return Sighting(pid=pid, status=read_status(pid), namespaces=namespaces_of(pid), uid_map=uid_map)
+    shown = read_status(pid) if status is None else parse_status(status)
+    return Sighting(pid=pid, status=shown, namespaces=namespaces_of(pid), uid_map=uid_map)
 
 
 def namespaces_of(pid: int) -> Mapping[str, str]:

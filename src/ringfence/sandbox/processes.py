@@ -1,6 +1,7 @@
 """Processes held by descriptor: a number can be reused, a descriptor cannot.
 
-Takes: pids as the kernel gave them.  Gives: kills, and waits on the event loop.  Never: signals by number.
+Takes: pids as the kernel gave them.  Gives: kills, waits on the event loop, and what the kernel shows of them.
+Never: signals by number.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 import signal
 from collections.abc import Callable
 
+from ringfence.kernel import proc
+
 
 class Held:
     """One process that this host may kill and wait for."""
@@ -17,7 +20,16 @@ class Held:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self._descriptor: int | None = os.pidfd_open(pid)
+        self._shown: int | None = None
         self._watched = False
+
+    def status(self) -> bytes:
+        """Its /proc/PID/status by now, of this very process however often one looks; OSError where it is gone."""
+        if self._shown is None:
+            if self._descriptor is None:
+                raise ProcessLookupError(f"process {self.pid} was let go")
+            self._shown = proc.found(f"/proc/{self.pid}/status")
+        return proc.read_again(self._shown)
 
     def kill(self) -> None:
         """SIGKILL; a process that is gone already is as dead as wanted."""
@@ -65,6 +77,9 @@ class Held:
             asyncio.get_running_loop().remove_reader(self._descriptor)
         os.close(self._descriptor)
         self._descriptor = None
+        if self._shown is not None:
+            os.close(self._shown)
+            self._shown = None
 
 
 def settle(over: asyncio.Future[None]) -> None:

@@ -33,7 +33,7 @@ class Spares:
         self,
         control: socket.socket,
         *,
-        check: Callable[[int], Sighting],
+        check: Callable[[Held], Sighting],
         groups: Groups,
         allowance: Callable[[], bytes],
         inner_pid: Callable[[Sighting], int],
@@ -221,24 +221,36 @@ class Spares:
     def _admit(self, ends: Ends, *, group: Lent | None) -> Spare:
         pid, handed_out = ready_with(ends.channel, most=self._networks.most)
         try:
-            seen = self._check(pid)
+            process = Held(pid)
+        except BaseException:
+            close_all(handed_out)
+            raise
+        try:
+            return self._checked(process, ends=ends, handed_out=handed_out, group=group)
+        except BaseException:
+            process.let_go()
+            raise
+
+    def _checked(self, process: Held, *, ends: Ends, handed_out: list[int], group: Lent | None) -> Spare:
+        try:
+            seen = self._check(process)
         except BaseException:
             close_all(handed_out)
             raise
         outward = self._networks.admit(handed_out, seen=seen)
         try:
-            return self._admitted(ends, pid=pid, seen=seen, group=group, outward=outward)
+            return self._admitted(process, ends=ends, seen=seen, group=group, outward=outward)
         except BaseException:
             outward.close()
             raise
 
-    def _admitted(self, ends: Ends, *, pid: int, seen: Sighting, group: Lent | None, outward: Outward) -> Spare:
+    def _admitted(self, process: Held, *, ends: Ends, seen: Sighting, group: Lent | None, outward: Outward) -> Spare:
         inner_pid = self._inner_pid(seen)
         if inner_pid in self._living:
             raise NotReady("one process says twice that it is ready")
-        if group is not None and not group.holds(pid):
+        if group is not None and not group.holds(process.pid):
             raise CallRefused("a spare is outside its control group", code="posture_insufficient")
-        return Spare(ends=ends, process=Held(pid), seen=seen, inner_pid=inner_pid, group=group, outward=outward)
+        return Spare(ends=ends, process=process, seen=seen, inner_pid=inner_pid, group=group, outward=outward)
 
     def _hand_over(self, spare: Spare) -> None:
         while self._waiting:

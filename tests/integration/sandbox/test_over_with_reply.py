@@ -16,6 +16,7 @@ import pytest
 from ringfence.inside.wire import LAST, Kind, pack
 from ringfence.sandbox.exchange import Exchange, Writes
 from ringfence.sandbox.live import Live, measure_live
+from ringfence.sandbox.processes import Held
 from tests.stand_in import spare_of
 
 pytestmark = pytest.mark.req("SBX-9")
@@ -32,7 +33,9 @@ time.sleep(3600)
 
 
 def measured(process: subprocess.Popen[bytes]) -> Live:
-    live = measure_live(process.pid)
+    held = Held(process.pid)
+    live = measure_live(held)
+    held.let_go()
     assert live is not None
     return live
 

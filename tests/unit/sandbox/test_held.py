@@ -50,3 +50,27 @@ async def test_whoever_waits_for_one_that_was_let_go_is_told_at_once(process: su
     assert len(os.listdir("/proc/self/fd")) == before - 1
     held.tell_when_ended(told.set)
     assert await asyncio.wait_for(told.wait(), SECONDS)
+
+
+async def test_its_status_is_of_the_very_process_that_was_held_and_ends_with_it(
+    process: subprocess.Popen[bytes],
+) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    held = Held(process.pid)
+    assert f"\nPid:\t{process.pid}\n".encode() in held.status()
+    process.kill()
+    async with asyncio.timeout(SECONDS):
+        while b"\nState:\tZ" not in held.status():  # noqa: ASYNC110  the kernel tells nobody
+            await asyncio.sleep(0.001)
+    process.wait()
+    with pytest.raises(ProcessLookupError):
+        held.status()
+    held.let_go()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+async def test_one_that_was_let_go_shows_nothing(process: subprocess.Popen[bytes]) -> None:
+    held = Held(process.pid)
+    held.let_go()
+    with pytest.raises(ProcessLookupError):
+        held.status()
