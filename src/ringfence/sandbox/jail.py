@@ -23,6 +23,8 @@ from ringfence.inside.warden import ENDED, HELLO, RECORD
 from ringfence.inside.zygote import IMPORT
 from ringfence.kernel import cgroups
 from ringfence.sandbox import posture
+from ringfence.sandbox.channels import channel_pairs, readable
+from ringfence.sandbox.descriptors import FOR_A_JAIL
 from ringfence.sandbox.exchange import Exchange, Record
 from ringfence.sandbox.forkserver import ForkServer
 from ringfence.sandbox.frames import job_frames
@@ -31,7 +33,7 @@ from ringfence.sandbox.hearing import Ears
 from ringfence.sandbox.imported import MOST_FINGERPRINTS, feed, read_fingerprints
 from ringfence.sandbox.outlet import Outlet, Outward
 from ringfence.sandbox.posture import Baseline, Posture, Sighting
-from ringfence.sandbox.processes import Held, settle
+from ringfence.sandbox.processes import Held
 from ringfence.sandbox.questions import networks_of
 from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, Spare, ready_pid, sender
 from ringfence.sandbox.spares import Spares, answer_of
@@ -90,8 +92,8 @@ class Jail:
         self.trust = trust
         self._setting = setting
         self._loop = asyncio.get_running_loop()
-        self._report, self._report_theirs = _pair(socket.SOCK_SEQPACKET)
-        self._control, self._control_theirs = _pair(socket.SOCK_STREAM)
+        reports, control = channel_pairs(socket.SOCK_SEQPACKET, socket.SOCK_STREAM)
+        (self._report, self._report_theirs), (self._control, self._control_theirs) = reports, control
         self._hello: asyncio.Future[int] = self._loop.create_future()
         self._warden: Held | None = None
         bounds = order.layout.bounds
@@ -138,6 +140,11 @@ class Jail:
     @property
     def uid(self) -> int:
         return self._order.uid
+
+    @property
+    def most_descriptors(self) -> int:
+        """How many the host holds for it when all its spares wait."""
+        return FOR_A_JAIL + self._spares.most_descriptors
 
     def held_bytes(self) -> int:
         """Memory that only this jail's zygote holds, roughly: pages it shares with the fork server count too."""
@@ -233,7 +240,7 @@ class Jail:
         await self._groups.close()
 
     async def _see_zygote(self, group: Lent | None) -> Sighting:
-        await _readable(self._control)
+        await readable(self._control)
         try:
             pid = ready_pid(self._control)
         except NotReady as failure:
@@ -289,7 +296,7 @@ class Jail:
         self._spares.refill()
         reader = wire.FrameReader(most=MOST_FINGERPRINTS)
         while (frame := reader.frame()) is None:
-            await _readable(self._control)
+            await readable(self._control)
             piece = self._control.recv(_MEASURE_BYTES)
             if not piece:
                 raise CallFailed("the jail ended while it imported the tool", code="protocol_error")
@@ -379,21 +386,3 @@ def _settled(value: Known | None) -> Known:
     if value is None:
         raise Misuse("a jail is used before it is open")
     return value
-
-
-def _pair(kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
-    ours.setblocking(False)
-    # Before the other end leaves: the kernel stamps only what is sent after this.
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-    return ours, theirs
-
-
-async def _readable(ours: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    arrived: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(ours, settle, arrived)
-    try:
-        await arrived
-    finally:
-        loop.remove_reader(ours)

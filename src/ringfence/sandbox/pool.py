@@ -19,6 +19,7 @@ from ringfence.inside.layout import Order
 from ringfence.kernel import cgroups
 from ringfence.sandbox.blueprint import Blueprint
 from ringfence.sandbox.confining import PostureName, fitted
+from ringfence.sandbox.descriptors import is_exhausted, none_left, share_of_jails
 from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.exposed import Exposed
 from ringfence.sandbox.footing import MOUNTED, Footing
@@ -175,7 +176,12 @@ class Pool:
 
     async def _served(self, request: Request, *, jail: Jail) -> Served:
         wall_seconds = request.blueprint.wall_seconds
-        exchange = await jail.begin(request.frames, wall_seconds=wall_seconds, outlet=request.outlet, desk=request.desk)
+        try:
+            exchange = await jail.begin(
+                request.frames, wall_seconds=wall_seconds, outlet=request.outlet, desk=request.desk
+            )
+        except RingfenceError as failure:
+            raise Undelivered(failure) from failure
         network: dict[str, Any] | None = None
         storage: dict[str, Any] | None = None
         try:
@@ -197,6 +203,10 @@ class Pool:
             _require_contract(request, jail.opened.fingerprints)
         except RingfenceError as failure:
             raise Undelivered(failure) from failure
+        except OSError as failure:
+            if not is_exhausted(failure):
+                raise
+            raise Undelivered(none_left()) from failure
         return jail
 
     async def _jail(self, request: Request) -> Jail:
@@ -271,14 +281,20 @@ class Pool:
 
     def _make_room(self) -> None:
         """Let idle jails go, the longest unused first, until the others fit."""
-        while len(self._jails) >= self._bounds.jails or self._held_bytes() > self._bounds.memory_bytes:
+        while self._crowded():
             idle = [(jail.last_used, key) for key, jail in self._jails.items() if not jail.busy]
             if not idle:
                 return
             self._let_go(min(idle, key=lambda each: each[0])[1])
 
-    def _held_bytes(self) -> int:
-        return sum(jail.held_bytes() for jail in self._jails.values())
+    def _crowded(self) -> bool:
+        """Whether one jail more is too many; memory last, since it takes a look at each."""
+        bounds, descriptors = self._bounds, sum(jail.most_descriptors for jail in self._jails.values())
+        return (
+            len(self._jails) >= bounds.jails
+            or descriptors > share_of_jails()
+            or sum(jail.held_bytes() for jail in self._jails.values()) > bounds.memory_bytes
+        )
 
     def _let_go(self, key: Key, *, calls: Literal["end", "finish"] = "end") -> None:
         jail = self._jails.pop(key)

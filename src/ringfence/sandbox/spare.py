@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _socket
 import array
+import errno
 import os
 import socket
 import struct
@@ -105,14 +106,17 @@ def ready_pid(channel: _socket.socket) -> int:
 def ready_with(channel: _socket.socket, *, most: int) -> tuple[int, list[int]]:
     """The pid of a process that says it is ready, and the descriptors that it hands out, at most so many."""
     space = CREDENTIALS_SPACE + (socket.CMSG_SPACE(most * _DESCRIPTOR.itemsize) if most else 0)
-    message, ancillary, _, _ = channel.recvmsg(_MOST_COMPLAINT, space, socket.MSG_CMSG_CLOEXEC)
+    message, ancillary, flags, _ = channel.recvmsg(_MOST_COMPLAINT, space, socket.MSG_CMSG_CLOEXEC)
     descriptors = _DESCRIPTOR[:0]
     for level, kind, content in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
             descriptors.frombytes(content[: len(content) - len(content) % descriptors.itemsize])
-    if message != _READY:
+    cut = flags & socket.MSG_CTRUNC and len(descriptors) < most
+    if message != _READY or cut:
         for descriptor in descriptors:
             os.close(descriptor)
+        if cut:  # fewer than there is room for: the kernel had none left for the others
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         raise NotReady(message[wire.HEADER_BYTES :].decode(errors="replace")[:1000] or "it ended")
     return sender(ancillary), list(descriptors)
 

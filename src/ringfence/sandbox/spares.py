@@ -15,6 +15,7 @@ from functools import partial
 from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.execution.edge import Hearing
 from ringfence.execution.storage import Desk
+from ringfence.sandbox.descriptors import FOR_A_SPARE, is_exhausted, none_left
 from ringfence.sandbox.exchange import Exchange, Record, Said, Writes
 from ringfence.sandbox.groups import Groups, Lent, Used, open_doors
 from ringfence.sandbox.outlet import Networks, Outward, close_all
@@ -71,6 +72,11 @@ class Spares:
     def failure(self) -> RingfenceError | None:
         return self._closed
 
+    @property
+    def most_descriptors(self) -> int:
+        """How many are held for all that wait at once, at most."""
+        return self._most * (FOR_A_SPARE + self._networks.most)
+
     async def take(self) -> Spare:
         """The next spare that was seen confined and has said nothing since."""
         if self._closed:
@@ -101,19 +107,29 @@ class Spares:
         kept, awaited = min(self._kept, self._most), min(len(self._waiting), max(self._most, 1))
         wanted = max(kept, awaited)
         while self._closed is None and len(self._ready) + len(self._asked) < wanted:
-            self._ask()
+            group: Lent | None = None
+            try:
+                group = self._groups.lend()
+                self._ask(group)
+            except OSError as failure:
+                if group is not None:
+                    self._groups.give_back(group)
+                self._not_asked(failure)
+                return
 
-    def _ask(self) -> None:
-        group = self._groups.lend()
-        try:
-            with open_doors(group) as doors:
-                ends = request(self._control, doors=doors, allowance=self._allowance())
-        except OSError as failure:
-            self.close(CallFailed(f"the jail no longer makes processes: {failure.strerror}", code="protocol_error"))
-            return
+    def _ask(self, group: Lent | None) -> None:
+        with open_doors(group) as doors:
+            ends = request(self._control, doors=doors, allowance=self._allowance())
         self._asked[ends] = group
         if self._listening:
             self._listen_to(ends)
+
+    def _not_asked(self, failure: OSError) -> None:
+        """A jail that does not listen is lost; one that no descriptor is left for is asked again by the next call."""
+        if not is_exhausted(failure):
+            self.close(CallFailed(f"the jail no longer makes processes: {failure.strerror}", code="protocol_error"))
+        elif not self._asked:
+            self._disappoint(none_left())
 
     def listen(self) -> None:
         """Admit whoever gets ready, from now on: what bears them was seen confined."""
@@ -176,6 +192,10 @@ class Spares:
             self.discard(self._ready.popleft())
         for exchange in list(self._serving.values()):
             exchange.stop(reason.code, reason.message)
+        self._disappoint(reason)
+
+    def _disappoint(self, reason: RingfenceError) -> None:
+        """Tell whoever waits that nobody comes."""
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_exception(reason)
@@ -208,7 +228,10 @@ class Spares:
             spare = self._admit(ends, group=group)
         except (NotReady, OSError) as failure:
             ends.close()
-            self._failed(CallFailed(f"a process of the jail did not get ready: {failure}", code="protocol_error"))
+            if isinstance(failure, OSError) and is_exhausted(failure):
+                self._not_asked(failure)
+            else:
+                self._failed(CallFailed(f"a process of the jail did not get ready: {failure}", code="protocol_error"))
             return
         except CallRefused as refused:
             ends.close()
