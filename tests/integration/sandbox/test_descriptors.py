@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import _socket
+import errno
 import os
 import resource
+import socket
+from array import array
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from ringfence.inside.wire import Kind, pack
+from ringfence.sandbox import spares
+from ringfence.sandbox.jail import Jail
+from ringfence.sandbox.processes import Held
+from ringfence.sandbox.spare import ready_with
 from tests.integration.sandbox.driver import Yard
 from tests.integration.sandbox.test_endings import descendants, until
 
@@ -83,13 +92,19 @@ async def test_a_host_without_descriptors_says_what_is_missing(tmp_path: Path) -
     assert descendants() == set()
 
 
-async def test_a_jail_outlives_the_want_of_descriptors(tmp_path: Path) -> None:
-    yard = Yard(state=tmp_path)
-    await yard.load("plain")
+async def jail_of(yard: Yard) -> Jail:
+    """The one that serves `add`, after so many calls that it keeps all its spares."""
     for _ in range(4):
         raw = await yard.run("add", {"a": 1, "b": 2})
     warden = raw.evidence["process"]["parent"]
     (jail,) = [each for each in yard.pool.jails() if each.opened.posture.zygote.status.parent == warden]
+    return jail
+
+
+async def test_a_jail_outlives_the_want_of_descriptors(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    jail = await jail_of(yard)
     codes: list[str] = []
     with none_left() as fillers:
         while not codes or not codes[-1]:
@@ -103,3 +118,37 @@ async def test_a_jail_outlives_the_want_of_descriptors(tmp_path: Path) -> None:
     await until(lambda: jail.busy == 0)
     await yard.close()
     assert descendants() == set()
+
+
+async def test_a_spare_that_nobody_could_hold_says_nothing_against_its_jail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    jail = await jail_of(yard)
+
+    def none_to_be_had(pid: int) -> Held:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(spares, "Held", none_to_be_had)
+        raws = [await yard.run("add", {"a": 1, "b": 2}) for _ in range(12)]
+    assert [raw.fault.code for raw in raws if raw.fault][-4:] == ["not_available"] * 4
+    assert await yard.output("add", {"a": 1, "b": 2}) == 3
+    assert jail in yard.pool.jails()
+    assert jail.failure is None
+    await yard.close()
+    assert descendants() == set()
+
+
+async def test_a_message_that_the_kernel_cut_for_want_of_descriptors_is_no_other_message() -> None:
+    ours, theirs = _socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    handed_out = array("i", [0, 1, 2])
+    theirs.sendmsg([pack(Kind.READY)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handed_out)])
+    before = held()
+    with none_left(), pytest.raises(OSError, match="Too many open files"):
+        ready_with(ours, most=len(handed_out))
+    assert held() == before
+    ours.close()
+    theirs.close()
