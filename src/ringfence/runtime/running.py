@@ -44,6 +44,7 @@ class Running:
 
     def __init__(self) -> None:
         self._calls: set[_Call] = set()
+        self.begun = 0
 
     @property
     def since(self) -> datetime | None:
@@ -54,6 +55,7 @@ class Running:
         """Do the work; a freeze ends it, with its jail, and that is a failure of the call."""
         call = _Call(agent=agent, tool=tool, started_at=started_at, caller=_this_task())
         self._calls.add(call)
+        self.begun += 1
         try:
             # In the caller's own task, which a freeze cancels: a task for each call would cost turns of the event loop.
             return await work
