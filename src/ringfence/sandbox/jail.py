@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -220,6 +220,10 @@ class Jail:
         except BaseException:
             self._spares.discard(spare)
             raise
+
+    def tell_when_lost(self, told: Callable[[], object]) -> None:
+        """Have somebody told that it serves no more."""
+        self._spares.tell_when_closed(told)
 
     def refill(self) -> None:
         """Have one wait for every call that there was, up to the bound: many agents call a tool once."""

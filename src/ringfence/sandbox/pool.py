@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -266,7 +267,13 @@ class Pool:
             await jail.close()
             raise CallRefused("the sandbox is closed", code="cancelled")
         self._jails[key] = jail
+        jail.tell_when_lost(partial(self._lost, key, jail))
         return jail
+
+    def _lost(self, key: Key, jail: Jail) -> None:
+        """A jail that serves no more holds nothing any longer, whether or not its agent calls again."""
+        if self._jails.get(key) is jail:
+            self._let_go(key)
 
     def _source(self, snapshot: Snapshot, *, posture: PostureName) -> Path:
         if posture == "confined" and os.geteuid() == 0:

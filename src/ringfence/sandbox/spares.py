@@ -63,6 +63,7 @@ class Spares:
         self._failures = 0
         self._listening = False
         self._closed: RingfenceError | None = None
+        self._told: Callable[[], object] | None = None
 
     @property
     def busy(self) -> int:
@@ -193,6 +194,14 @@ class Spares:
         for exchange in list(self._serving.values()):
             exchange.stop(reason.code, reason.message)
         self._disappoint(reason)
+        if self._told is not None:
+            self._loop.call_soon(self._told)
+
+    def tell_when_closed(self, told: Callable[[], object]) -> None:
+        """Have somebody told that nothing more comes, soon after it is so."""
+        self._told = told
+        if self._closed is not None:
+            self._loop.call_soon(told)
 
     def _disappoint(self, reason: RingfenceError) -> None:
         """Tell whoever waits that nobody comes."""

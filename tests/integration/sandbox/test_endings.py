@@ -124,6 +124,20 @@ async def test_a_jail_that_dies_is_replaced_by_the_next_call(tmp_path: Path, vic
 
 
 @pytest.mark.parametrize("victim", ["zygote", "warden", "fork server"])
+async def test_a_jail_that_dies_is_let_go_though_nobody_calls(tmp_path: Path, victim: str) -> None:
+    yard = Yard(state=tmp_path)
+    await yard.load("plain")
+    raw = await yard.run("add", {"a": 1, "b": 2})
+    jail, held = _jail_of(raw.evidence, yard), len(os.listdir("/proc/self/fd"))
+    os.kill(_members(jail)[victim], signal.SIGKILL)
+    await until(lambda: jail not in yard.pool.jails())
+    # Its spare alone has four.
+    await until(lambda: len(os.listdir("/proc/self/fd")) <= held - 7)
+    await yard.close()
+    assert descendants() == set()
+
+
+@pytest.mark.parametrize("victim", ["zygote", "warden", "fork server"])
 async def test_a_call_whose_jail_dies_is_over_as_soon_as_its_process_is(
     tmp_path: Path, victim: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
