@@ -78,7 +78,12 @@ class Spare:
 def request(control: socket.socket, *, doors: Sequence[int], allowance: bytes) -> Ends:
     """Ask a zygote for a spare that enters these groups; OSError where it is gone or does not listen."""
     ours, theirs = _socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    printed, printed_theirs = os.pipe2(os.O_CLOEXEC)
+    try:
+        printed, printed_theirs = os.pipe2(os.O_CLOEXEC)
+    except OSError:
+        ours.close()
+        theirs.close()
+        raise
     try:
         ours.setblocking(False)
         os.set_blocking(printed, False)
