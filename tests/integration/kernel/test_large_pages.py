@@ -84,7 +84,11 @@ def test_where_an_administrator_turned_it_off_nothing_is_gathered(
 ) -> None:
     memory.write(b"x" * LENGTH)
     before = kept_in_large(memory)
-    monkeypatch.setattr(proc, "read", lambda _path: b"always madvise [never]\n")
+
+    def turned_off(_path: str) -> bytes:
+        return b"always madvise [never]\n"
+
+    monkeypatch.setattr(proc, "read", turned_off)
     assert large_pages.gather() == 0
     assert kept_in_large(memory) == before
 
