@@ -9,7 +9,6 @@ runtime's objects are spread over thousands of small pages and fit into a dozen 
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections.abc import Iterator
@@ -22,11 +21,12 @@ from ringfence.kernel.syscalls import call
 _SETTINGS = "/sys/kernel/mm/transparent_hugepage"
 _GATHER = 25  # MADV_COLLAPSE, since Linux 6.1
 _ENTRY_BYTES = 8
+# A runtime has a quarter of it. What more a host holds is its own, and would be copied for nothing.
+_MOST_BYTES = 128 << 20
 _PRESENT = 0x80
 # Private, written to, and of no file: what a program allocated.
 _ALLOCATED = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ \S+ *(?:\[heap\]|\[anon:.*\])?$", re.MULTILINE)
-# Of this one stretch: it is in use by the kernel, or there is no large page to be had.
-_PASSING = frozenset({errno.EAGAIN, errno.EBUSY, errno.ENOMEM})
+Stretch = tuple[int, int]  # where it begins, and how long it is
 
 
 def gather() -> int:
@@ -36,7 +36,7 @@ def gather() -> int:
         if size == 0:
             return 0
         with open("/proc/self/pagemap", "rb", buffering=0) as pages:
-            return sum(_gathered(*stretch) for stretch in _stretches(pages.fileno(), size=size)) // size
+            return sum(_gathered(*stretch) for stretch in _bounded(_stretches(pages.fileno(), size=size))) // size
     except (OSError, RingfenceError):  # nothing of it is needed: memory stays as it was
         return 0
 
@@ -48,12 +48,22 @@ def _size() -> int:
     return int(proc.read(f"{_SETTINGS}/hpage_pmd_size"))
 
 
-def _stretches(pages: int, *, size: int) -> Iterator[tuple[int, int]]:
+def _bounded(stretches: Iterator[Stretch]) -> Iterator[Stretch]:
+    """As many as are gathered at most."""
+    left = _MOST_BYTES
+    for start, length in stretches:
+        if left == 0:
+            return
+        yield start, min(left, length)
+        left -= min(left, length)
+
+
+def _stretches(pages: int, *, size: int) -> Iterator[Stretch]:
     """Where large pages would fit that are there already for the most part; neighbours at once, since the kernel gets
-    ready for every call anew."""
+    ready for every call anew. The kernel maps downwards, so what a program loaded first comes first."""
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as mapped:
         found = [(int(start, 16), int(end, 16)) for start, end in _ALLOCATED.findall(mapped.read())]
-    for start, end in found:
+    for start, end in reversed(found):
         begun = -(-start // size) * size
         for place in range(begun, end + 1, size):
             if place + size > end or not _is_there(pages, place, size=size):
@@ -70,10 +80,9 @@ def _is_there(pages: int, start: int, *, size: int) -> bool:
 
 
 def _gathered(start: int, length: int) -> int:
+    """How many bytes; none where a page is busy, no large one is to be had, or whoever allocated it wants none."""
     try:
         call("madvise", start, length, _GATHER)
-    except OSError as failure:
-        if failure.errno in _PASSING:
-            return 0
-        raise
+    except OSError:
+        return 0
     return length
