@@ -271,9 +271,12 @@ class Pool:
         return jail
 
     def _lost(self, key: Key, jail: Jail) -> None:
-        """A jail that serves no more holds nothing any longer, whether or not its agent calls again."""
+        """A jail that serves no more holds nothing any longer, whether or not its agent calls again.
+
+        Whoever still served is being killed; each of those calls is over when its process is, and not before.
+        """
         if self._jails.get(key) is jail:
-            self._let_go(key)
+            self._let_go(key, calls="finish")
 
     def _source(self, snapshot: Snapshot, *, posture: PostureName) -> Path:
         if posture == "confined" and os.geteuid() == 0:

@@ -23,6 +23,7 @@ from ringfence.sandbox.local import LocalProcessSandbox
 from ringfence.sandbox.tasks import Tasks
 
 AT_ONCE, CALLS = 4, 200
+SECONDS_TO_DIE = 20
 LIMITS = Limits(cpu_seconds=1, wall_seconds=20, memory_mb=96)
 GREEDY: tuple[tuple[str, dict[str, Any]], ...] = (
     ("spin", {}),
@@ -90,7 +91,7 @@ async def wait_to_be_killed() -> None:
 
 async def soak() -> dict[str, Any]:
     """Many calls, while those who serve them, their zygote and their warden are killed at random."""
-    chance, told = random.Random(7), Counter[str]()
+    chance, told, killed = random.Random(7), Counter[str](), set[int]()
     yard: Any = Yard(state=Path(tempfile.mkdtemp()))
     await yard.load("plain")
 
@@ -99,11 +100,15 @@ async def soak() -> dict[str, Any]:
             call = asyncio.ensure_future(yard.run("add", {"a": 1, "b": 2}))
             await asyncio.sleep(chance.random() * 0.004)
             if chance.random() < 0.2:
-                _kill_one(chance)
+                killed.update(_kill_one(chance))
             raw = await call
             told[raw.fault.code if raw.fault else "completed"] += 1
 
     await asyncio.gather(*(keep_calling() for _ in range(AT_ONCE)))
+    # On a busy machine some calls pass until whoever was killed is dead.
+    async with asyncio.timeout(SECONDS_TO_DIE):
+        while killed & _below():  # noqa: ASYNC110  the kernel tells nobody
+            await asyncio.sleep(0.001)
     # Whoever was killed last may be missed only by the next call, which is told so; nobody is killed any more.
     for _ in range(AT_ONCE):
         if (await yard.run("add", {"a": 2, "b": 3})).fault is None:
@@ -113,13 +118,16 @@ async def soak() -> dict[str, Any]:
     return {"told": dict(told), "after": after, "left": sorted(_below())}
 
 
-def _kill_one(chance: random.Random) -> None:
-    """Anybody below the fork server."""
+def _kill_one(chance: random.Random) -> list[int]:
+    """Anybody below the fork server; gives who it was."""
     servers = _children(os.getpid())
     victims = [pid for pid in _below() if pid not in servers]
-    if victims:
-        with suppress(ProcessLookupError):
-            os.kill(chance.choice(victims), signal.SIGKILL)
+    if not victims:
+        return []
+    victim = chance.choice(victims)
+    with suppress(ProcessLookupError):
+        os.kill(victim, signal.SIGKILL)
+    return [victim]
 
 
 def _below() -> set[int]:
