@@ -31,6 +31,7 @@ from ringfence.inside.ordering import MOST_DESCRIPTORS, MOST_ORDER_BYTES
 from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, rehearse_declaring
 from ringfence.inside.serve import rehearse
 from ringfence.kernel import attempts, landlock, namespaces, trials
+from ringfence.kernel.precedence import interrupt_nobody
 
 # Until Python has worked out how each step is best taken, it writes to the code as it runs it.
 _REHEARSALS = 16
@@ -54,6 +55,8 @@ def serve(control: socket.socket) -> NoReturn:
     """Answer orders until the host is gone."""
     if os.geteuid() == 0:
         os.setgroups([])
+    # Whoever is killed after its reply would else be woken to end on the host's processor, and the host wait for it.
+    interrupt_nobody()
     # What has to be tried is tried beside the warming up, on another core where there is one.
     trial = bedrock.begin_trial()
     rehearsal = attempts.begin(trials.whole_root, flags=JAIL_NAMESPACES)
