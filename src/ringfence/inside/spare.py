@@ -18,6 +18,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from pydantic import BaseModel
+
 from ringfence.contract.tool import Tool
 from ringfence.inside import confined, serve, ways, wire
 from ringfence.inside.berth import Berth
@@ -61,10 +63,11 @@ class Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class Repertoire:
-    """What a spare can be asked for, and what that takes: a rehearsal, unless it fails, and an event loop where a tool
-    awaits."""
+    """What a spare can be asked for, and what that takes: models of their arguments, as far as they are known before a
+    call, a rehearsal, unless it fails, and an event loop where a tool awaits."""
 
     tools: Mapping[str, Tool]
+    models: tuple[type[BaseModel], ...] = ()
     rehearsal: Rehearsal | None = PLAIN
     awaits: bool = False
 

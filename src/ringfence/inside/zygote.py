@@ -29,7 +29,7 @@ from ringfence.inside.inherited import Range, let_go
 from ringfence.inside.layout import INNER_ID, SOURCE_FOLDER, Layout, Order
 from ringfence.inside.patience import Moment
 from ringfence.inside.rebirth import forget_draws
-from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, rehearsal_for, rehearse_declaring
+from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, find_places, rehearsal_for, rehearse_declaring
 from ringfence.inside.spare import Repertoire
 from ringfence.inside.unchanged import let_go_of_unchanged
 from ringfence.kernel import cgroups, limits, namespaces, seccomp
@@ -164,16 +164,17 @@ def _import(module: str, *, when: Literal["once", "in every call"]) -> Repertoir
         return Repertoire(tools=ImportedWhenAsked(module), rehearsal=WITH_CONTEXT)
     tools = import_tools(module)
     _say_imported(tools)
-    return Repertoire(tools=tools, rehearsal=rehearsal_for(tools), awaits=_any_coroutine(tools))
+    made = [tool.implementation for tool in tools.values() if tool.implementation is not None]
+    return Repertoire(
+        tools=tools,
+        models=tuple(each.signature.input_model for each in made),
+        rehearsal=rehearsal_for(tools),
+        awaits=any(inspect.iscoroutinefunction(each.function) for each in made),
+    )
 
 
 def _say_imported(tools: Mapping[str, Tool]) -> None:
     wire.send(_CONTROL, wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints(tools)).encode()))
-
-
-def _any_coroutine(tools: Mapping[str, Tool]) -> bool:
-    made = (tool.implementation for tool in tools.values())
-    return any(inspect.iscoroutinefunction(each.function) for each in made if each is not None)
 
 
 def _put_in_order(repertoire: Repertoire, *, code: Sequence[Range]) -> Repertoire:
@@ -183,6 +184,7 @@ def _put_in_order(repertoire: Repertoire, *, code: Sequence[Range]) -> Repertoir
     try:
         spare.rehearse_life()
         serve.rehearse(repertoire.rehearsal or PLAIN)
+        find_places(repertoire.models)
     except Exception:  # an import can have put its own functions in the place of these, good for a call alone
         return replace(repertoire, rehearsal=None)
     return repertoire
