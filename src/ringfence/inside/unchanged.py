@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from ringfence.inside.bedrock import Bedrock, Piece
 from ringfence.inside.inherited import LET_GO, Range
-from ringfence.kernel import namespaces
+from ringfence.kernel import namespaces, pagemap
 from ringfence.kernel.syscalls import NUMBERS
 from ringfence.kernel.unattended import PAGE, WRITE, Stage, Words
 
@@ -32,16 +32,15 @@ from ringfence.kernel.unattended import PAGE, WRITE, Stage, Words
 _MOST_RANGES = 256
 _BEFORE_RANGES = 4
 _MILLISECONDS_TO_LOOK = 1000
-_PRESENT, _ELSEWHERE, _OF_THE_FILE = 0x80, 0x40, 0x20
 _ABSENT, _BELOW, _OWN, _CHANGED = b".boc"
 
 
 def _kind(entry: int) -> int:
-    if entry & _ELSEWHERE:  # swapped out or on its way: its own, and nobody can look at it
+    if entry & pagemap.SWAPPED:  # swapped out or on its way: its own, and nobody can look at it
         return _CHANGED
-    if not entry & _PRESENT:
+    if not entry & pagemap.PRESENT:
         return _ABSENT
-    return _BELOW if entry & _OF_THE_FILE else _OWN
+    return _BELOW if entry & pagemap.OF_A_FILE else _OWN
 
 
 _KINDS = bytes(map(_kind, range(256)))
@@ -67,7 +66,7 @@ class Sight:
         try:
             memory = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
             try:
-                return cls(memory=memory, pages=os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC))
+                return cls(memory=memory, pages=os.open(pagemap.OWN, os.O_RDONLY | os.O_CLOEXEC))
             except OSError:
                 os.close(memory)
                 raise
@@ -75,9 +74,8 @@ class Sight:
             namespaces.set_dumpable("hidden")
 
     def pages_of(self, piece: Piece) -> bytearray:
-        """The kind of each page, by the highest byte of what the kernel says of it (pagemap in proc(5))."""
-        said = os.pread(self.pages, piece.length // PAGE * 8, piece.start // PAGE * 8)
-        return bytearray(said[7::8].translate(_KINDS))
+        """The kind of each page."""
+        return bytearray(pagemap.flags_of(self.pages, piece.start, length=piece.length).translate(_KINDS))
 
     def close(self) -> None:
         os.close(self.memory)

@@ -9,21 +9,17 @@ runtime's objects are spread over thousands of small pages and fit into a dozen 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from mmap import PAGESIZE
 
 from ringfence.errors import RingfenceError
-from ringfence.kernel import proc
+from ringfence.kernel import pagemap, proc
 from ringfence.kernel.syscalls import call
 
 _SETTINGS = "/sys/kernel/mm/transparent_hugepage"
 _GATHER = 25  # MADV_COLLAPSE, since Linux 6.1
-_ENTRY_BYTES = 8
 # A runtime has a quarter of it. What more a host holds is its own, and would be copied for nothing.
 _MOST_BYTES = 128 << 20
-_PRESENT = 0x80
 # Private, written to, and of no file: what a program allocated.
 _ALLOCATED = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ \S+ *(?:\[heap\]|\[anon:.*\])?$", re.MULTILINE)
 Stretch = tuple[int, int]  # where it begins, and how long it is
@@ -35,7 +31,7 @@ def gather() -> int:
         size = _size()
         if size == 0:
             return 0
-        with open("/proc/self/pagemap", "rb", buffering=0) as pages:
+        with open(pagemap.OWN, "rb", buffering=0) as pages:
             return sum(_gathered(*stretch) for stretch in _bounded(_stretches(pages.fileno(), size=size))) // size
     except (OSError, RingfenceError):  # nothing of it is needed: memory stays as it was
         return 0
@@ -73,10 +69,9 @@ def _stretches(pages: int, *, size: int) -> Iterator[Stretch]:
 
 
 def _is_there(pages: int, start: int, *, size: int) -> bool:
-    """Whether most pages of a stretch are in memory (pagemap in proc(5))."""
-    told = os.pread(pages, size // PAGESIZE * _ENTRY_BYTES, start // PAGESIZE * _ENTRY_BYTES)
-    present = sum(last >= _PRESENT for last in told[_ENTRY_BYTES - 1 :: _ENTRY_BYTES])
-    return 2 * present > size // PAGESIZE
+    """Whether most pages of a stretch are in memory."""
+    flags = pagemap.flags_of(pages, start, length=size)
+    return 2 * sum(each >= pagemap.PRESENT for each in flags) > len(flags)
 
 
 def _gathered(start: int, length: int) -> int:

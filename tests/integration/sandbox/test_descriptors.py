@@ -14,13 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from ringfence.execution.traces import left_nothing
 from ringfence.inside.wire import Kind, pack
 from ringfence.sandbox import spares
+from ringfence.sandbox.floor import Floor
 from ringfence.sandbox.jail import Jail
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.spare import ready_with
 from tests.integration.sandbox.driver import Yard
 from tests.integration.sandbox.test_endings import descendants, until
+from tests.integration.sandbox.test_files import PERMITS, furnish
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.req("SBX-10")]
 
@@ -121,15 +124,16 @@ async def test_a_jail_outlives_the_want_of_descriptors(tmp_path: Path) -> None:
     assert descendants() == set()
 
 
+def none_to_be_had(pid: int) -> Held:
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
 async def test_a_spare_that_nobody_could_hold_says_nothing_against_its_jail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     yard = Yard(state=tmp_path)
     await yard.load("plain")
     jail = await jail_of(yard)
-
-    def none_to_be_had(pid: int) -> Held:
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     with monkeypatch.context() as patched:
         patched.setattr(spares, "Held", none_to_be_had)
@@ -140,6 +144,27 @@ async def test_a_spare_that_nobody_could_hold_says_nothing_against_its_jail(
     assert jail.failure is None
     await yard.close()
     assert descendants() == set()
+
+
+@pytest.mark.req("IDM-3")
+async def test_a_job_that_no_process_was_given_has_changed_nothing_for_certain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = furnish(tmp_path / "ana", owner=os.geteuid())
+    yard = Yard(state=tmp_path / "state", workspaces={"ana": str(workspace)}, permits=PERMITS, floor=Floor(homes={}))
+    await yard.load("filing")
+    note = {"path": "outbox/note", "text": "a"}
+    assert await yard.output("write_note", note) == ["note"]
+    standing = yard.pool.jails()
+    with monkeypatch.context() as patched:
+        patched.setattr(spares, "Held", none_to_be_had)
+        # Whoever waited already serves first.
+        raws = [await yard.run("write_note", note) for _ in range(12)]
+    assert yard.pool.jails() == standing
+    assert raws[-1].fault is not None
+    assert raws[-1].fault.code == "not_available"
+    assert left_nothing(yard.job("write_note", note).grant, raws[-1].effects)
+    await yard.close()
 
 
 async def test_a_message_that_the_kernel_cut_for_want_of_descriptors_is_no_other_message() -> None:
