@@ -1,6 +1,6 @@
 """What the kernel says of each page of this process (pagemap in proc(5)).
 
-Takes: a stretch of memory.  Gives: a byte for each of its pages.  Never: says where a page lies in the machine's memory.
+Takes: a stretch of memory.  Gives: a byte for each of its pages.  Never: says where in the machine a page lies.
 """
 
 from __future__ import annotations
