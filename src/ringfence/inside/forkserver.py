@@ -29,7 +29,7 @@ from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, Order
 from ringfence.inside.ordering import MOST_DESCRIPTORS, MOST_ORDER_BYTES
 from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, rehearse_declaring
-from ringfence.inside.serve import rehearse
+from ringfence.inside.serve import rehearse_call
 from ringfence.kernel import attempts, landlock, namespaces, trials
 from ringfence.kernel.precedence import interrupt_nobody
 
@@ -126,8 +126,8 @@ def _warm_up() -> None:
         spare.rehearse()
     for _ in range(_REHEARSALS):
         spare.rehearse_life()
-        rehearse(PLAIN)
-        rehearse(WITH_CONTEXT)
+        rehearse_call(PLAIN)
+        rehearse_call(WITH_CONTEXT)
         namespaces.rehearse()
         landlock.rehearse()
     asyncio.new_event_loop().close()

@@ -25,7 +25,6 @@ from ringfence.contract.result import Result
 from ringfence.contract.schema import Signature
 from ringfence.contract.secret import SecretRef
 from ringfence.contract.tool import Implementation, Tool
-from ringfence.inside import wire
 from ringfence.inside.clients import Style, clients_for
 from ringfence.inside.counting import bear_marker
 from ringfence.inside.describe import documents, fingerprints
@@ -37,15 +36,16 @@ from ringfence.inside.measure_confined import measure_confined
 from ringfence.inside.reconciling import Asked, answer_of, asking
 from ringfence.inside.rehearsal import Rehearsal
 from ringfence.inside.storage import storage_client
-from ringfence.inside.wire import CHANNEL
+from ringfence.inside.wire import CHANNEL, HEADER_BYTES, LAST, Kind, Malformed, pack, receive_two, send
 from ringfence.kernel.script import Script
 
 _MOST_BYTES = (65_536, INPUT_BYTES)
 _LATE_BYTES = 256  # more than that is memory of another kind, and a dozen pages to copy
 _NO_CLIENTS: Mapping[str, Any] = {}
-# Found once: to find the member of an enumeration by its name touches as much as a call of a function.
-_JOB, _ARGUMENTS, _OUTPUT, _FAULT = wire.Kind.JOB, wire.Kind.ARGUMENTS, wire.Kind.OUTPUT, wire.Kind.FAULT
-_LAST = wire.LAST
+# Found once: to find the member of an enumeration by its name touches as much as a call of a function, and a function
+# that is found by way of its module a page more.
+_read = os.read
+_JOB, _ARGUMENTS, _OUTPUT, _FAULT = Kind.JOB, Kind.ARGUMENTS, Kind.OUTPUT, Kind.FAULT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class Terms:
     def of(cls, layout: Layout, *, leave: Script) -> Terms:
         return cls(
             channel=CHANNEL,
-            most_frame_bytes=layout.bounds.output_bytes + wire.HEADER_BYTES,
+            most_frame_bytes=layout.bounds.output_bytes + HEADER_BYTES,
             marked=layout.imports == "in every call",
             layout=layout,
             leave=leave,
@@ -78,14 +78,14 @@ def one_job(tools: Mapping[str, Tool], terms: Terms, event_loop: asyncio.Abstrac
         return 0
     frame = _answer(job, arguments, tools=tools, event_loop=event_loop, layout=terms.layout)
     if len(frame) > terms.most_frame_bytes:
-        frame = _too_much(len(frame) - wire.HEADER_BYTES, most=terms.most_frame_bytes - wire.HEADER_BYTES)
+        frame = _too_much(len(frame) - HEADER_BYTES, most=terms.most_frame_bytes - HEADER_BYTES)
     _print_all()
     if terms.marked:
         bear_marker()
-    wire.send(channel, frame + _LAST)
+    send(channel, frame + LAST)
     # The host measures what was used while this process stands still, and ends it; or ends its side, where more than
     # this one has to leave.
-    while os.read(channel, _LATE_BYTES):
+    while _read(channel, _LATE_BYTES):
         continue  # an answer that came too late for whoever asked
     # Left to the kernel, the channel would be closed only after all memory is given back, and the host waits for it.
     terms.leave.play()
@@ -93,13 +93,13 @@ def one_job(tools: Mapping[str, Tool], terms: Terms, event_loop: asyncio.Abstrac
 
 
 def _too_much(length: int, *, most: int) -> bytes:
-    return wire.pack(_FAULT, fault_body("output_limit", f"the output has {length} bytes, more than {most}"))
+    return pack(_FAULT, fault_body("output_limit", f"the output has {length} bytes, more than {most}"))
 
 
-def rehearse(rehearsal: Rehearsal) -> None:
+def rehearse_call(rehearsal: Rehearsal) -> None:
     """Go through a call of a tool that does nothing, from the frames that ask for it on."""
     heard, said = os.pipe()
-    wire.send(said, rehearsal.frames)
+    send(said, rehearsal.frames)
     job, arguments = _next_job(heard)
     os.close(said)
     os.close(heard)
@@ -108,9 +108,9 @@ def rehearse(rehearsal: Rehearsal) -> None:
 
 
 def _next_job(channel: int) -> tuple[dict[str, Any], bytes]:
-    (kind, body), (rest, arguments) = wire.receive_two(channel, most=_MOST_BYTES)
+    (kind, body), (rest, arguments) = receive_two(channel, most=_MOST_BYTES)
     if kind is not _JOB or rest is not _ARGUMENTS:
-        raise wire.Malformed("a job is a job frame and its arguments")
+        raise Malformed("a job is a job frame and its arguments")
     # What it remembers of strings lies in a page for each of them.
     return from_json(body, cache_strings="none"), arguments
 
@@ -136,20 +136,20 @@ def _answer(
         case "reconcile":
             return _reconcile(job, tools=tools, event_loop=event_loop, layout=layout)
         case "describe":
-            return wire.pack(_OUTPUT, json.dumps(documents(tools)).encode())
+            return pack(_OUTPUT, json.dumps(documents(tools)).encode())
         case "fingerprints":
             return _fingerprints(tools)
         case "measure":
-            return wire.pack(_OUTPUT, json.dumps(_measured(layout)).encode())
+            return pack(_OUTPUT, json.dumps(_measured(layout)).encode())
         case unknown:
-            raise wire.Malformed(f"there is no task `{unknown}`")
+            raise Malformed(f"there is no task `{unknown}`")
 
 
 def _fingerprints(tools: Mapping[str, Tool]) -> bytes:
     try:
-        return wire.pack(wire.Kind.IMPORTED, json.dumps(fingerprints(tools)).encode())
+        return pack(Kind.IMPORTED, json.dumps(fingerprints(tools)).encode())
     except BaseException as failure:  # an import can raise anything
-        return wire.pack(_FAULT, describe_fault(failure))
+        return pack(_FAULT, describe_fault(failure))
 
 
 def _measured(layout: Layout | None) -> dict[str, Any]:
@@ -169,20 +169,20 @@ def _call(
     try:
         implementation = tools[job["tool"]].implementation
         if implementation is None:
-            raise wire.Malformed(f"tool `{job['tool']}` has no function")
+            raise Malformed(f"tool `{job['tool']}` has no function")
         parsed = implementation.signature.parse(arguments)
     except ValidationError as failure:
-        return wire.pack(_FAULT, invalid_input(failure))
+        return pack(_FAULT, invalid_input(failure))
     except BaseException as failure:  # an author's validator can raise anything, and so can an import
-        return wire.pack(_FAULT, describe_fault(failure))
+        return pack(_FAULT, describe_fault(failure))
     try:
         given = _given(implementation, parsed, job=job, layout=layout)
         returned = _run(implementation, given=given, event_loop=event_loop)
         return _reply(returned, signature=implementation.signature)
     except PydanticSerializationError as failure:
-        return wire.pack(_FAULT, fault_body("output_invalid", f"the output cannot be written: {failure}"))
+        return pack(_FAULT, fault_body("output_invalid", f"the output cannot be written: {failure}"))
     except BaseException as failure:  # a tool can raise anything, SystemExit too
-        return wire.pack(_FAULT, describe_fault(failure))
+        return pack(_FAULT, describe_fault(failure))
 
 
 def _reconcile(
@@ -197,9 +197,9 @@ def _reconcile(
         implementation = asking(tools[job["tool"]].implementation, tool=job["tool"])
         given = _given(implementation, Asked(key=job["idempotency_key"]), job=job, layout=layout)
         returned = _run(implementation, given=given, event_loop=event_loop)
-        return wire.pack(_OUTPUT, answer_of(returned, implementation=implementation))
+        return pack(_OUTPUT, answer_of(returned, implementation=implementation))
     except BaseException as failure:  # a tool can raise anything, SystemExit too
-        return wire.pack(_FAULT, describe_fault(failure))
+        return pack(_FAULT, describe_fault(failure))
 
 
 def _given(
@@ -262,7 +262,7 @@ def _can_be_awaited(returned: object) -> bool:
 
 def _reply(returned: Any, *, signature: Signature) -> bytes:
     if not isinstance(returned, Result):
-        return wire.pack(_OUTPUT, signature.dump(returned))
+        return pack(_OUTPUT, signature.dump(returned))
     output: Any = returned.output  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     text = signature.dump(output).decode()
-    return wire.pack(wire.Kind.RESULT, json.dumps({"output": text, "for_model": returned.for_model}).encode())
+    return pack(Kind.RESULT, json.dumps({"output": text, "for_model": returned.for_model}).encode())

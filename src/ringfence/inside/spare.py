@@ -21,14 +21,14 @@ from typing import NoReturn
 from pydantic import BaseModel
 
 from ringfence.contract.tool import Tool
-from ringfence.inside import confined, serve, ways, wire
+from ringfence.inside import confined, ways, wire
 from ringfence.inside.berth import Berth
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters
 from ringfence.inside.layout import INNER_ID, SCRATCH, Bounds, Layout, Rule
 from ringfence.inside.patience import Moment
 from ringfence.inside.rehearsal import PLAIN, Rehearsal
-from ringfence.inside.serve import Terms
+from ringfence.inside.serve import Terms, one_job, rehearse_call
 from ringfence.inside.wire import CHANNEL
 from ringfence.kernel import landlock, limits, mounts, namespaces, seccomp
 from ringfence.kernel.script import Script, written_down
@@ -72,14 +72,7 @@ class Repertoire:
     awaits: bool = False
 
 
-def run(
-    layout: Layout,
-    repertoire: Repertoire,
-    *,
-    prepared: Prepared,
-    berth: Berth,
-    warden: int,
-) -> NoReturn:
+def run(layout: Layout, repertoire: Repertoire, prepared: Prepared, berth: Berth, warden: int) -> NoReturn:
     """Take the descriptors, confine, say so, serve one job, end."""
     status = 1
     try:
@@ -106,8 +99,8 @@ def _live(layout: Layout, repertoire: Repertoire, prepared: Prepared, berth: Ber
     else:
         confinement.say_ready.play()
     if repertoire.rehearsal is not None and prepared.moment.passes_in_silence():
-        serve.rehearse(repertoire.rehearsal)
-    return serve.one_job(repertoire.tools, prepared.terms, event_loop)
+        rehearse_call(repertoire.rehearsal)
+    return one_job(repertoire.tools, prepared.terms, event_loop)
 
 
 def prepare(layout: Layout) -> Prepared:

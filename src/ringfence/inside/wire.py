@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from collections.abc import Callable
 from enum import IntEnum
 
@@ -18,7 +19,11 @@ HEADER_BYTES = _HEADER.size
 # Where every call finds its own channel.
 CHANNEL = 3
 _CHUNK = 262_144
-_INBOX = bytearray(4_096)
+# As many as Python has ready-made memory for. What is longer is asked of the C library, given back in part, and not
+# whole when it is asked for again: each time other pages are written to.
+_TOGETHER = 512 - sys.getsizeof(b"")
+# Bound once: a name that is found by way of its module is a page more in every process that serves.
+_read, _write = os.read, os.write
 
 
 class Kind(IntEnum):
@@ -154,18 +159,11 @@ def receive(descriptor: int, *, most: int) -> tuple[Kind, bytes]:
 
 def receive_two(descriptor: int, *, most: tuple[int, int]) -> tuple[tuple[Kind, bytes], tuple[Kind, bytes]]:
     """The next two frames, blocking, from whoever sends nothing more; almost always they come in one piece."""
-    first, rest = _cut(descriptor, _read_together(descriptor), most=most[0])
+    first, rest = _cut(descriptor, _read(descriptor, _TOGETHER), most=most[0])
     second, rest = _cut(descriptor, rest, most=most[1])
     if rest:
         raise Malformed("bytes follow the frames")
     return first, second
-
-
-def _read_together(descriptor: int) -> bytes:
-    """What has come so far, by way of memory that every process has already: asked for anew each time, it would be
-    other memory each time, and a few more pages to copy."""
-    length = os.readv(descriptor, [_INBOX])
-    return bytes(memoryview(_INBOX)[:length])
 
 
 def _cut(descriptor: int, here: bytes, *, most: int) -> tuple[tuple[Kind, bytes], bytes]:
@@ -180,19 +178,19 @@ def _cut(descriptor: int, here: bytes, *, most: int) -> tuple[tuple[Kind, bytes]
 
 
 def send(descriptor: int, frame: bytes) -> None:
-    """All of the bytes, blocking."""
-    left = memoryview(frame)
-    while left:
-        left = left[os.write(descriptor, left) :]
+    """All of the bytes, blocking; almost always there is room for them at once."""
+    written = _write(descriptor, frame)
+    while written < len(frame):
+        written += _write(descriptor, memoryview(frame)[written:])
 
 
 def _exactly(descriptor: int, length: int) -> bytes:
-    piece = os.read(descriptor, min(length, _CHUNK)) if length else b""
+    piece = _read(descriptor, min(length, _CHUNK)) if length else b""
     if len(piece) == length:
         return piece
     received = bytearray(piece)
     while len(received) < length:
-        piece = os.read(descriptor, min(length - len(received), _CHUNK))
+        piece = _read(descriptor, min(length - len(received), _CHUNK))
         if not piece:
             raise EOFError("the other end is gone")
         received += piece

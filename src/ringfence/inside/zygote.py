@@ -183,7 +183,7 @@ def _put_in_order(repertoire: Repertoire, *, code: Sequence[Range]) -> Repertoir
     let_go(code)
     try:
         spare.rehearse_life()
-        serve.rehearse(repertoire.rehearsal or PLAIN)
+        serve.rehearse_call(repertoire.rehearsal or PLAIN)
         find_places(repertoire.models)
     except Exception:  # an import can have put its own functions in the place of these, good for a call alone
         return replace(repertoire, rehearsal=None)
@@ -220,7 +220,9 @@ class _Brood:
             layout = self._layout
             if self._confined:
                 layout = confined.with_allowance(layout, control=_CONTROL)
+            # Found here, where it is found every time: a child would find it for the first time.
+            live, prepared, warden = spare.run, self._prepared, self._warden
             if self.birth.give() == 0:
-                spare.run(layout, repertoire, prepared=self._prepared, berth=berth, warden=self._warden)
+                live(layout, repertoire, prepared, berth, warden)
             berth.let_go()
         return request

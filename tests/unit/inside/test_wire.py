@@ -109,17 +109,29 @@ def test_the_blocking_reader_tells_a_gone_writer() -> None:
     os.close(incoming)
 
 
-@pytest.mark.parametrize("length", [0, 10, 4_080, 4_090, 9_000])
-def test_two_frames_are_received_whether_or_not_they_come_in_one_piece(length: int) -> None:
+@pytest.mark.parametrize("job", [0, 2, 470, 471, 472, 900], ids=lambda length: f"a job of {length}")
+@pytest.mark.parametrize("length", [0, 10, 453, 460, 461, 9_000], ids=lambda length: f"arguments of {length}")
+def test_two_frames_are_received_whether_or_not_they_come_in_one_piece(job: int, length: int) -> None:
     incoming, outgoing = os.pipe()
-    body = b"x" * length
-    os.write(outgoing, wire.pack(wire.Kind.JOB, b"{}") + wire.pack(wire.Kind.ARGUMENTS, body))
-    job, arguments = (wire.Kind.JOB, b"{}"), (wire.Kind.ARGUMENTS, body)
-    assert wire.receive_two(incoming, most=(10, 10_000)) == (job, arguments)
+    first, second = (wire.Kind.JOB, b"j" * job), (wire.Kind.ARGUMENTS, b"x" * length)
+    os.write(outgoing, wire.pack(*first) + wire.pack(*second))
+    assert wire.receive_two(incoming, most=(1_000, 10_000)) == (first, second)
     os.close(outgoing)
     with pytest.raises(EOFError):
-        wire.receive_two(incoming, most=(10, 10_000))
+        wire.receive_two(incoming, most=(1_000, 10_000))
     os.close(incoming)
+
+
+def test_what_is_not_taken_at_once_is_sent_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bytes] = []
+
+    def take_three(_descriptor: int, left: bytes | memoryview) -> int:
+        sent.append(bytes(left[:3]))
+        return len(sent[-1])
+
+    monkeypatch.setattr(wire, "_write", take_three)
+    wire.send(0, b"abcdefgh")
+    assert sent == [b"abc", b"def", b"gh"]
 
 
 @pytest.mark.parametrize(
