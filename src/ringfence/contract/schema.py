@@ -71,7 +71,7 @@ def read_signature(function: Callable[..., Any]) -> Signature:
         input_model=model,
         output_type=output.type,
         parse=model.__pydantic_validator__.validate_json,
-        dump=functools.partial(output.type.serializer.to_json, by_alias=True, warnings="none"),
+        dump=functools.partial(output.type.serializer.to_json, by_alias=True, warnings=False),
         context_parameter=context,
         model_parameter=model_parameter,
     )

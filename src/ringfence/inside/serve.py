@@ -36,11 +36,10 @@ from ringfence.inside.measure_confined import measure_confined
 from ringfence.inside.reconciling import Asked, answer_of, asking
 from ringfence.inside.rehearsal import Rehearsal
 from ringfence.inside.storage import storage_client
-from ringfence.inside.wire import CHANNEL, HEADER_BYTES, LAST, Kind, Malformed, pack, receive_two, send
+from ringfence.inside.wire import AT_ONCE, CHANNEL, HEADER_BYTES, LAST, Kind, Malformed, pack, receive_two, send
 from ringfence.kernel.script import Script
 
 _MOST_BYTES = (65_536, INPUT_BYTES)
-_LATE_BYTES = 256  # more than that is memory of another kind, and a dozen pages to copy
 _NO_CLIENTS: Mapping[str, Any] = {}
 # Found once: to find the member of an enumeration by its name touches as much as a call of a function, and a function
 # that is found by way of its module a page more.
@@ -85,7 +84,7 @@ def one_job(tools: Mapping[str, Tool], terms: Terms, event_loop: asyncio.Abstrac
     send(channel, frame + LAST)
     # The host measures what was used while this process stands still, and ends it; or ends its side, where more than
     # this one has to leave.
-    while _read(channel, _LATE_BYTES):
+    while _read(channel, AT_ONCE):
         continue  # an answer that came too late for whoever asked
     # Left to the kernel, the channel would be closed only after all memory is given back, and the host waits for it.
     terms.leave.play()
@@ -112,7 +111,7 @@ def _next_job(channel: int) -> tuple[dict[str, Any], bytes]:
     if kind is not _JOB or rest is not _ARGUMENTS:
         raise Malformed("a job is a job frame and its arguments")
     # What it remembers of strings lies in a page for each of them.
-    return from_json(body, cache_strings="none"), arguments
+    return from_json(body, cache_strings=False), arguments
 
 
 def _print_all() -> None:
@@ -257,7 +256,7 @@ def _can_be_awaited(returned: object) -> bool:
     """What can be says so itself, or is a generator; to ask `inspect` of everything touches much more."""
     if hasattr(returned, "__await__"):
         return True
-    return type(returned) is GeneratorType and bool(returned.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE)
+    return isinstance(returned, GeneratorType) and bool(returned.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE)
 
 
 def _reply(returned: Any, *, signature: Signature) -> bytes:

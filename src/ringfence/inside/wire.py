@@ -21,7 +21,7 @@ CHANNEL = 3
 _CHUNK = 262_144
 # As many as Python has ready-made memory for. What is longer is asked of the C library, given back in part, and not
 # whole when it is asked for again: each time other pages are written to.
-_TOGETHER = 512 - sys.getsizeof(b"")
+AT_ONCE = 512 - sys.getsizeof(b"")
 # Bound once: a name that is found by way of its module is a page more in every process that serves.
 _read, _write = os.read, os.write
 
@@ -159,7 +159,7 @@ def receive(descriptor: int, *, most: int) -> tuple[Kind, bytes]:
 
 def receive_two(descriptor: int, *, most: tuple[int, int]) -> tuple[tuple[Kind, bytes], tuple[Kind, bytes]]:
     """The next two frames, blocking, from whoever sends nothing more; almost always they come in one piece."""
-    first, rest = _cut(descriptor, _read(descriptor, _TOGETHER), most=most[0])
+    first, rest = _cut(descriptor, _read(descriptor, AT_ONCE), most=most[0])
     second, rest = _cut(descriptor, rest, most=most[1])
     if rest:
         raise Malformed("bytes follow the frames")

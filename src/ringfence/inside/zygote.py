@@ -220,9 +220,10 @@ class _Brood:
             layout = self._layout
             if self._confined:
                 layout = confined.with_allowance(layout, control=_CONTROL)
-            # Found here, where it is found every time: a child would find it for the first time.
-            live, prepared, warden = spare.run, self._prepared, self._warden
+            # Found here, where it is found every time: a child would find it for the first time, and Python would work
+            # out how to call it best.
+            live, given = spare.run, (layout, repertoire, self._prepared, berth, self._warden)
             if self.birth.give() == 0:
-                live(layout, repertoire, prepared, berth, warden)
+                live(*given)
             berth.let_go()
         return request

@@ -40,7 +40,7 @@ _IFF_UP_RUNNING = 0x41
 
 # PyDLL keeps the interpreter lock: between the fork hooks no other thread may run.
 _clone = ctypes.PyDLL(None, use_errno=True).syscall
-_clone.argtypes = [ctypes.c_long] * 6
+_clone.argtypes = [ctypes.c_void_p] * 6
 _clone.restype = ctypes.c_long
 _before_fork = ctypes.pythonapi.PyOS_BeforeFork
 _after_fork_in_child = ctypes.pythonapi.PyOS_AfterFork_Child

@@ -78,7 +78,8 @@ _HERE = -100  # AT_FDCWD
 made = ctypes.CDLL(None, use_errno=True).syscall
 made.restype = ctypes.c_long
 # As wide as a pointer, all of them: a bare int would be passed as a 32-bit C int and lose the upper half of its bits.
-made.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * _MOST_ARGUMENTS]
+# The number too: of a long, ctypes would first ask whether it is one already, by way of its class.
+made.argtypes = [ctypes.c_void_p] * (1 + _MOST_ARGUMENTS)
 _ABSENT = (0,) * _MOST_ARGUMENTS
 
 
