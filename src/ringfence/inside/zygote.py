@@ -12,7 +12,7 @@ import os
 import resource
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, NoReturn
@@ -20,7 +20,7 @@ from typing import Literal, NoReturn
 from ringfence.contract.tool import Tool
 from ringfence.inside import confined, ordering, serve, spare, wire
 from ringfence.inside.bedrock import Bedrock
-from ringfence.inside.berth import DESCRIPTOR, MOST_DESCRIPTORS, Berths
+from ringfence.inside.berth import DESCRIPTOR, MOST_DESCRIPTORS, Berth, Berths
 from ringfence.inside.describe import fingerprints
 from ringfence.inside.faults import describe_fault
 from ringfence.inside.filters import filters, spare_flags
@@ -30,7 +30,7 @@ from ringfence.inside.layout import INNER_ID, SOURCE_FOLDER, Layout, Order
 from ringfence.inside.patience import Moment
 from ringfence.inside.rebirth import forget_draws
 from ringfence.inside.rehearsal import PLAIN, WITH_CONTEXT, find_places, rehearsal_for, rehearse_declaring
-from ringfence.inside.spare import Repertoire
+from ringfence.inside.spare import Prepared, Repertoire
 from ringfence.inside.unchanged import let_go_of_unchanged
 from ringfence.kernel import cgroups, limits, namespaces, seccomp
 
@@ -84,22 +84,26 @@ def _serve(confine: Callable[[], Served], *, warden: int, below: Bedrock) -> NoR
         layout, module = confine()
         brood = _Brood(control, layout=layout, warden=warden)
         wire.send(_CONTROL, wire.pack(wire.Kind.READY))
-        while brood.bear(_NOTHING_YET) != IMPORT:
+        for asked in brood.births(_NOTHING_YET):
+            if asked == IMPORT:
+                break
             if layout.imports == "once":
                 # While that child measures the jail: an import writes to the same pages, and then has copied them.
                 rehearse_declaring()
         repertoire = _import(module, when=layout.imports)
         forget_draws()
-        brood.bear(repertoire)  # for whoever had the jail built, and waits
-        brood.bear_until_silence(repertoire, most=_FIRST_SPARES - 1)
+        births = brood.births(repertoire)
+        next(births)  # for whoever had the jail built, and waits
+        _bear_until_silence(births, most=_FIRST_SPARES - 1)
         repertoire = _put_in_order(repertoire, code=below.code)
+        births = brood.births(repertoire)
         for _ in range(_SPARES_WORTH_IT):
-            brood.bear(repertoire)
-        brood.bear_until_silence(repertoire, most=_SPARES_IN_A_HURRY)
+            next(births)
+        _bear_until_silence(births, most=_SPARES_IN_A_HURRY)
         let_go_of_unchanged(below, bear=brood.birth.give)
         repertoire = _put_in_order(repertoire, code=below.code)
-        while True:
-            brood.bear(repertoire)
+        for _ in brood.births(repertoire):
+            continue
     except BaseException as failure:  # an import can raise anything, and the host must hear of it
         wire.send(_CONTROL, wire.pack(wire.Kind.FAULT, describe_fault(failure)))
     finally:
@@ -202,28 +206,37 @@ class _Brood:
         self._confined = layout.posture == "confined"
         self.birth = namespaces.Birth(confined.SPARE_FLAGS if self._confined else spare_flags(layout.clients))
 
-    def bear_until_silence(self, repertoire: Repertoire, *, most: int) -> None:
-        """Bear a spare for every request until nobody asks for a while, but no more than so many."""
-        silence = Moment(_CONTROL)
-        for _ in range(most):
-            if silence.passes_in_silence():
-                return
-            self.bear(repertoire)
+    def births(self, repertoire: Repertoire) -> Generator[bytes]:
+        """A spare for every request that is for one, and each request once it is done.
 
-    def bear(self, repertoire: Repertoire) -> bytes:
-        """Wait for a request; fork a spare if it is for one."""
-        request, ancillary, _, _ = self._control.recvmsg(1, _MOST_ANCILLARY)
-        if not request:
-            os._exit(0)
-        if request == SPARE:
-            berth = self._berths.of(ancillary)
-            layout = self._layout
-            if self._confined:
-                layout = confined.with_allowance(layout, control=_CONTROL)
-            # Found here, where it is found every time: a child would find it for the first time, and Python would work
-            # out how to call it best.
-            live, given = spare.run, (layout, repertoire, self._prepared, berth, self._warden)
-            if self.birth.give() == 0:
-                live(*given)
-            berth.let_go()
-        return request
+        What a birth takes is at hand before it: after every birth, each page that is written to is copied once more,
+        and Python writes to whatever it looks up. A child would even look it up for the first time.
+        """
+        receive, berth_of, give, live = self._control.recvmsg, self._berths.of, self.birth.give, spare.run
+        berth: Berth | None = None
+        given: tuple[Layout, Repertoire, Prepared, Berth, int] | None = None
+        while True:
+            request, ancillary, _, _ = receive(1, _MOST_ANCILLARY)
+            if not request:
+                os._exit(0)
+            if request == SPARE:
+                wanted = berth_of(ancillary)
+                if given is None or wanted is not berth or self._confined:
+                    berth, given = wanted, (self._layout_now(), repertoire, self._prepared, wanted, self._warden)
+                if give() == 0:
+                    live(*given)
+                wanted.let_go()
+            yield request
+
+    def _layout_now(self) -> Layout:
+        """Without namespaces, how many processes a spare may have is said with every request."""
+        return confined.with_allowance(self._layout, control=_CONTROL) if self._confined else self._layout
+
+
+def _bear_until_silence(births: Iterator[bytes], *, most: int) -> None:
+    """Bear a spare for every request until nobody asks for a while, but no more than so many."""
+    silence = Moment(_CONTROL)
+    for _ in range(most):
+        if silence.passes_in_silence():
+            return
+        next(births)
