@@ -47,7 +47,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "SBX-5",
-        "sandbox/local.py",
+        "sandbox/drafts.py",
         "            if not unread:\n",
         "            if found:\n",
         (f"{_PROCESSES}a_job_that_was_judged_before_libraries_were_read_runs_with_their_programs_hidden",),
@@ -55,7 +55,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "SBX-10",
         "sandbox/local.py",
-        "        await self._read_folders(job)\n",
+        "        await self._drafts.read_folders(job)\n",
         "",
         (f"{_TOOLBOX}folders_of_libraries_are_never_read_on_the_event_loop",),
     ),

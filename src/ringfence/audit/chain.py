@@ -51,7 +51,8 @@ def entry(event: AuditEvent, *, writer: str, seq: int, previous: str) -> tuple[A
     """The next link of a chain, as a row of the fields of `Link` in their order."""
     body = spell(event.body)
     about = (event.kind, event.agent, event.tool, event.safety, event.invocation_id)
-    facts = (event.at.isoformat(timespec="microseconds"), *about, sha256(body), previous)
+    at, body_digest = event.at.isoformat(timespec="microseconds"), hashlib.sha256(body.encode()).hexdigest()
+    facts = (at, *about, body_digest, previous)
     return (writer, seq, *facts, _sealed(writer, seq, facts), body)
 
 
@@ -68,7 +69,7 @@ def seal(link: Link) -> str:
 
 
 def _sealed(writer: str, seq: int, facts: tuple[str | None, ...]) -> str:
-    return sha256(spell([_VERSION, writer, seq, *facts]))
+    return hashlib.sha256(spell([_VERSION, writer, seq, *facts]).encode()).hexdigest()
 
 
 def head_of(last: Link) -> Head:

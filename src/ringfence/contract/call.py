@@ -71,11 +71,12 @@ class Shape:
 
     def check_output(self, output: Any) -> None:
         """Raise `output_invalid` unless the output is what the contract declares."""
-        error = next(self._output.iter_errors(output), None)
-        if error is not None:
-            # Named by the schema alone: the place and the message of the error would carry the output's own keys.
-            broken = ".".join(map(str, error.schema_path))
-            raise CallFailed(f"the tool's output does not fit `{_short(broken)}` of its schema", code="output_invalid")
+        if self._output.is_valid(output):
+            return
+        error = next(self._output.iter_errors(output))
+        # Named by the schema alone: the place and the message of the error would carry the output's own keys.
+        broken = ".".join(map(str, error.schema_path))
+        raise CallFailed(f"the tool's output does not fit `{_short(broken)}` of its schema", code="output_invalid")
 
 
 def _compile(schema: dict[str, Any], *, what: str) -> jsonschema_rs.Draft202012Validator:
@@ -103,9 +104,9 @@ _formats = {"binary": _bytes_as_text, "password": _bytes_as_text}
 
 
 def _first_problem(validator: jsonschema_rs.Draft202012Validator, value: Any) -> str | None:
-    error = next(validator.iter_errors(value), None)
-    if error is None:
+    if validator.is_valid(value):
         return None
+    error = next(validator.iter_errors(value))
     where = ".".join(map(str, error.instance_path))
     return f"`{_short(where)}`: {_short(error.message)}" if where else _short(error.message)
 

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NoReturn, cast
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from ringfence.contract.bounds import DEPTH, INPUT_BYTES, SAFE_INTEGER
+
+# The exact class, which a value cannot lie about; a `cast` would be a call more for every value in a text.
+_kind_of: Callable[[object], type[object]] = type
 
 
 class NotPlain(ValueError):
@@ -32,7 +36,7 @@ def require_plain(value: Any, *, depth: int = DEPTH) -> None:
 def _require(value: Any, *, where: str, depth: int) -> None:
     if depth < 0:
         raise NotPlain("is nested too deeply", where=where)
-    kind = cast("type[object]", type(value))
+    kind = _kind_of(value)
     if value is None or kind is bool:
         return
     if kind is str:
@@ -83,7 +87,8 @@ def parse_json(text: str | bytes, *, size: int = INPUT_BYTES, depth: int = DEPTH
 
 def read_canonical(spelled: bytes | str) -> Any:
     """What `canonical` spelled, as it was: a large number that it spelled without a point is still no integer."""
-    return _read_own(spelled if isinstance(spelled, str) else spelled.decode())
+    value, _ = _read_own(spelled if isinstance(spelled, str) else spelled.decode())
+    return value
 
 
 def _integer_or_number(digits: str) -> int | float:
@@ -114,7 +119,7 @@ def _bounded_integer(digits: str) -> int:
 
 
 # Made once: `json.loads` makes a decoder for every text that is read in a way of its own.
-_read_own = json.JSONDecoder(parse_int=_integer_or_number).decode
+_read_own = json.JSONDecoder(parse_int=_integer_or_number).raw_decode
 _read_stranger = json.JSONDecoder(
     object_pairs_hook=_unique_members, parse_constant=_no_constant, parse_int=_bounded_integer
 ).decode

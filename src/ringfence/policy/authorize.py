@@ -41,6 +41,8 @@ def authorize(proposal: Proposal, *, rules: RuleBook, profiles: Profiles = NO_PR
     try:
         terms = proposal.terms
         counted, watched = rules.findings(terms.subject, proposal.call.arguments)
+        if not (counted or watched or terms.is_narrowed):
+            return terms.unruled
         narrowed = _narrowed(proposal, profiles) if terms.is_narrowed else ()
         return strictest((*terms.floors, *narrowed, *counted), shadow=watched)
     except Exception as error:  # an error while deciding is a denial, whatever it was

@@ -79,6 +79,15 @@ class Verdict:
         """The standing grants that answer a reason of this verdict."""
         return tuple(sorted({reason.answered_by for reason in self.reasons if reason.answered_by}))
 
+    @remembered
+    def told(self) -> list[dict[str, Any]]:
+        """Every reason, as the trail is told."""
+        return [reason.document() for reason in self.reasons]
+
+    @remembered
+    def told_in_shadow(self) -> list[dict[str, Any]]:
+        return [reason.document() for reason in self.shadow]
+
     @property
     def decisive(self) -> Reason | None:
         """The first of the strictest reasons."""

@@ -13,7 +13,7 @@ from ringfence.agents.spending import SpendCap
 from ringfence.contract.limits import Limits
 from ringfence.contract.patterns import GlobSet
 from ringfence.contract.remembering import remembered
-from ringfence.policy.decision import Reason
+from ringfence.policy.decision import Reason, Verdict, strictest
 from ringfence.policy.floors import floors
 from ringfence.policy.grant import Grant, resolve_grant
 from ringfence.policy.quotas import Draw, draws_for
@@ -40,6 +40,11 @@ class Terms:
     def floors(self) -> tuple[Reason, ...]:
         """What the contract alone demands."""
         return tuple(floors(self.tool, grant=self.grant))
+
+    @remembered
+    def unruled(self) -> Verdict:
+        """The verdict where nothing but the contract has anything to say."""
+        return strictest(self.floors)
 
     @remembered
     def limits(self) -> Limits:

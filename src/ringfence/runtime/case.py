@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NoReturn
 
 from ringfence.agents.acting import Acting
 from ringfence.agents.profile import Agent
@@ -35,8 +35,6 @@ from ringfence.runtime.request import CallRequest
 from ringfence.sanitise import HONEST, Finding, clean_json, visible
 
 _MOST_SHOWN = 200
-
-Fact = TypeVar("Fact")
 
 
 def new_id(prefix: str) -> str:
@@ -85,23 +83,23 @@ class Case:
 
     @property
     def known_acting(self) -> Acting:
-        return _known(self.acting, "view")
+        return self.acting or _not_yet("view")
 
     @property
     def known_tool(self) -> RegisteredTool:
-        return _known(self.tool, "tool")
+        return self.tool or _not_yet("tool")
 
     @property
     def known_terms(self) -> Terms:
-        return _known(self.terms, "terms")
+        return self.terms or _not_yet("terms")
 
     @property
     def known_call(self) -> ToolCall:
-        return _known(self.call, "call")
+        return self.call or _not_yet("call")
 
     @property
     def known_verdict(self) -> Verdict:
-        return _known(self.verdict, "verdict")
+        return self.verdict or _not_yet("verdict")
 
     @property
     def found_kinds(self) -> list[str]:
@@ -221,8 +219,8 @@ class Case:
         verdict = self.verdict
         body = {
             "decision": verdict.decision.word if verdict and code is None else "deny",
-            "reasons": [reason.document() for reason in verdict.reasons] if verdict else [],
-            "shadow": [reason.document() for reason in verdict.shadow] if verdict else [],
+            "reasons": verdict.told if verdict else [],
+            "shadow": verdict.told_in_shadow if verdict else [],
             "code": code,
         }
         return self.event("policy_decision", body)
@@ -268,10 +266,8 @@ class Case:
         return self.event("tool_failed", body, at=at)
 
 
-def _known(fact: Fact | None, name: str) -> Fact:
-    if fact is None:
-        raise CallRefused(f"a stage asked for the {name} before there was one")
-    return fact
+def _not_yet(name: str) -> NoReturn:
+    raise CallRefused(f"a stage asked for the {name} before there was one")
 
 
 def shown_name(name: str) -> str:

@@ -51,7 +51,8 @@ def asked(
         raise Misuse(f"a tool is called by its name, not by a `{type(tool).__name__}`")
     if not _is_mapping(arguments):
         raise Misuse(f"arguments are a mapping, not a `{type(arguments).__name__}`")
-    _require_word(idempotency_key, what="an idempotency key")
+    if idempotency_key is not None:
+        _require_word(idempotency_key, what="an idempotency key")
     return CallRequest(
         identity=identity,
         tool=str.__str__(tool),

@@ -37,6 +37,7 @@ class Session:
         self._parts = parts
         self._pipeline = pipeline
         self._welcome = welcome
+        self._welcomed = False
         self._turn = 0
 
     @property
@@ -81,7 +82,7 @@ class Session:
         recorded = await self._parts.store.recorded(invocation_id)
         if recorded is None or not self._is_mine(recorded):
             return plain_refusal(invocation_id, CallRefused(_NO_SUCH_CALL, code="approval_void"))
-        await self._welcome.enter(self._identity)
+        await self._enter()
         if recorded.status is Status.QUEUED:
             return await self._pipeline.call(self._request_of(recorded), resumed=recorded)
         return await self._standing(recorded)
@@ -91,12 +92,17 @@ class Session:
 
     async def _made(self, request: CallRequest) -> Outcome:
         try:
-            await self._welcome.enter(self._identity)
+            await self._enter()
         except Misuse:
             raise
         except Exception as error:  # without a session on record there is no call
             return plain_refusal(new_id("inv"), unavailable(error))
         return await self._pipeline.call(request)
+
+    async def _enter(self) -> None:
+        if not self._welcomed:
+            await self._welcome.enter(self._identity)
+            self._welcomed = True
 
     def _is_mine(self, recorded: Recorded) -> bool:
         mine, theirs = self._identity, recorded.invocation

@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NoReturn
 
 from ringfence.contract.values import parse_json
 from ringfence.errors import CallFailed, CallRefused, Misuse, RingfenceError
@@ -121,7 +121,7 @@ class Jail:
 
     @property
     def opened(self) -> Opened:
-        return _settled(self._opened)
+        return self._opened or _not_open()
 
     @property
     def busy(self) -> int:
@@ -148,7 +148,7 @@ class Jail:
 
     def held_bytes(self) -> int:
         """Memory that only this jail's zygote holds, roughly: pages it shares with the fork server count too."""
-        return private_bytes(_settled(self._zygote).pid)
+        return private_bytes((self._zygote or _not_open()).pid)
 
     async def open(self) -> None:
         """Every step that must succeed before the first call."""
@@ -254,7 +254,7 @@ class Jail:
             held = group is None or group.holds(pid)
         except (FileNotFoundError, ProcessLookupError):
             raise _ended_early() from None
-        warden = _settled(self._warden).pid
+        warden = (self._warden or _not_open()).pid
         self._walls.check_zygote(seen, baseline=self._setting.baseline, warden=warden)
         if not held:
             raise CallRefused("a zygote is outside its control group", code="posture_insufficient")
@@ -320,10 +320,10 @@ class Jail:
         return read_fingerprints(*said.frame)
 
     def _check(self, process: Held) -> Sighting:
-        seen, warden = posture.sight(process.pid, status=process.status()), _settled(self._warden)
+        seen, warden = posture.sight(process.pid, status=process.status()), self._warden or _not_open()
         try:
             self._walls.check_spare(
-                seen, baseline=self._setting.baseline, warden=warden.pid, zygote=_settled(self._zygote)
+                seen, baseline=self._setting.baseline, warden=warden.pid, zygote=self._zygote or _not_open()
             )
         except CallRefused:
             # Its import took a wall down, so nothing that came of it goes on.
@@ -339,7 +339,7 @@ class Jail:
 
     def _as_the_warden_counts(self, seen: Sighting) -> int:
         """The pid by which the warden tells of a process: the one in the namespace that it shares with the zygote."""
-        return seen.status.pids[len(_settled(self._zygote).status.pids) - 1]
+        return seen.status.pids[len((self._zygote or _not_open()).status.pids) - 1]
 
     def _reported(self) -> None:
         try:
@@ -382,11 +382,6 @@ def _ended_early() -> CallFailed:
     return CallFailed("the jail is gone: it ended while it was built", code="protocol_error")
 
 
-Known = TypeVar("Known")
-
-
-def _settled(value: Known | None) -> Known:
-    """What building the jail found out; asking before that is an error of this program."""
-    if value is None:
-        raise Misuse("a jail is used before it is open")
-    return value
+def _not_open() -> NoReturn:
+    """What building the jail finds out is not known yet; asking before that is an error of this program."""
+    raise Misuse("a jail is used before it is open")

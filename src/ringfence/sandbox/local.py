@@ -6,43 +6,27 @@ Never: runs a tool whose contract differs from the registered one, or below the 
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
-from ringfence.contract.capabilities import Files, Kind, Processes
+from ringfence.contract.capabilities import Kind
 from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.edge import Edge, way_of
 from ringfence.execution.sandbox import Effects, Fault, Job, RawOutput
 from ringfence.execution.storage import Desks, scopes_of
-from ringfence.inside.layout import Granted, Mount, Program
-from ringfence.kernel import landlock
-from ringfence.sandbox.blueprint import SERVED, Blueprint, compile_blueprint
-from ringfence.sandbox.confining import PostureName, demanded
+from ringfence.sandbox.blueprint import SERVED, Blueprint
+from ringfence.sandbox.confining import PostureName
+from ringfence.sandbox.drafts import Drafts
 from ringfence.sandbox.exchange import Said
 from ringfence.sandbox.floor import Floor
-from ringfence.sandbox.footing import MOUNTED, Footing, footing_on_disk
 from ringfence.sandbox.frames import job_frames
-from ringfence.sandbox.granting import resolve_files
-from ringfence.sandbox.libraries import Libraries
-from ringfence.sandbox.library import programs_in
-from ringfence.sandbox.outlet import Outlet, leads_to, trust_environment
-from ringfence.sandbox.own import NOT_A_PROGRAM, Own, own_program
+from ringfence.sandbox.outlet import Outlet
 from ringfence.sandbox.pool import Pool, Request, Served, Undelivered
-from ringfence.sandbox.programs import require_unchangeable, resolve_programs
 from ringfence.sandbox.reading import read
-from ringfence.sandbox.with_programs import (
-    hidden_programs,
-    mounts_with_programs,
-    unread_folders,
-    usual_folders,
-)
 from ringfence.sandbox.writing import Writes
 
 _MOST_PRINTED_TRACE = 8_192
-_MOST_BLUEPRINTS = 1_024
 
 
 class LocalProcessSandbox:
@@ -69,13 +53,9 @@ class LocalProcessSandbox:
         self._desks = desks
         absent: dict[Kind, object] = {"network": edge, "storage": desks}
         self.serves: frozenset[Kind] = SERVED - {kind for kind, backend in absent.items() if backend is None}
-        self._environment = dict(environment or {})
-        self._workspaces = dict(workspaces or {})
-        self._floor = floor or Floor()
-        self._least: PostureName = least
-        self._blueprints: dict[Any, Blueprint] = {}
-        self._owns: dict[tuple[str, bool], Own] = {}
-        self._known_libraries = Libraries()
+        self._drafts = Drafts(
+            pool, environment=environment or {}, workspaces=workspaces or {}, floor=floor or Floor(), least=least
+        )
         self._writes = Writes()
 
     def refusal(self, job: Job) -> CallRefused | None:
@@ -84,7 +64,7 @@ class LocalProcessSandbox:
         if unserved is not None:
             return unserved
         try:
-            self._drawn(job, purpose="to judge")
+            self._drafts.draw(job, purpose="to judge")
         except CallRefused as refused:
             return refused
         except RingfenceError as failure:
@@ -116,102 +96,16 @@ class LocalProcessSandbox:
 
     def blueprint(self, job: Job) -> Blueprint:
         """What the kernel will hold for this job, with its files as they are on disk now."""
-        return self._drawn(job, purpose="to run")
-
-    def _drawn(self, job: Job, *, purpose: Literal["to run", "to judge"]) -> Blueprint:
-        """A blueprint; while folders of libraries are unread, one that only tells whether there could be one."""
-        granted = self._granted(job)
-        own = self._own(job)
-        programs = tuple(dict.fromkeys((*self._programs(job, granted=granted), *own.programs)))
-        libraries = self._libraries(programs, granted=granted)
-        demands = demanded(self._least, job.tool.tool.posture)
-        footing = self._footing(job, granted=granted, demands=demands)
-        machine = (demands, self._pool.lacking, footing)
-        key = (job.grant, job.limits, job.egress, granted, programs, libraries, own.entry, machine)
-        found = self._blueprints.get(key)
-        if found is None:
-            unread = purpose == "to judge" and self._unread(programs, own)
-            compiled = compile_blueprint(
-                job.grant,
-                limits=job.limits,
-                environment={**self._environment, **trust_environment(job.grant, egress=job.egress)},
-                installation=self._pool.installation,
-                landlock_version=landlock.version(),
-                granted=granted,
-                programs=programs,
-                libraries=libraries,
-                entry=own.entry,
-                hidden=_nothing_yet if unread else hidden_programs,
-            )
-            compiled = replace(compiled, leads_to=leads_to(job.grant, egress=job.egress))
-            kinds = job.grant.kinds | own.kinds
-            found = self._pool.fit(compiled, kinds=kinds, demands=demands, footing=footing)
-            if not unread:
-                self._remember(key, found)
-        return found
-
-    def _unread(self, programs: tuple[Program, ...], own: Own) -> tuple[str, ...]:
-        if not programs and own.entry is None:
-            return ()
-        return unread_folders(mounts_with_programs(self._pool.installation, programs))
-
-    async def _read_folders(self, job: Job) -> None:
-        """Read what a jail for this job maps code from, once, while the event loop goes on."""
-        own = self._own(job)
-        for folder in self._unread((*self._programs(job, granted=()), *own.programs), own):
-            await asyncio.to_thread(programs_in, folder)
-
-    def _footing(self, job: Job, *, granted: tuple[Granted, ...], demands: PostureName) -> Footing:
-        """Without namespaces the agent's folder has no other name and no other owner than its own."""
-        on_disk = self._pool.lacking is not None and demands != "full" and "files" in job.grant.kinds
-        return footing_on_disk(self._workspaces.get(job.agent), granted) if on_disk else MOUNTED
-
-    def _remember(self, key: Any, blueprint: Blueprint) -> None:
-        if len(self._blueprints) >= _MOST_BLUEPRINTS:
-            self._blueprints.pop(next(iter(self._blueprints)))
-        self._blueprints[key] = blueprint
-
-    def _granted(self, job: Job) -> tuple[Granted, ...]:
-        for need in job.grant.capabilities:
-            if isinstance(need, Files):
-                workspace = self._workspaces.get(job.agent)
-                if workspace is None:
-                    raise CallRefused(f"agent `{job.agent}` has no workspace", code="not_available")
-                return resolve_files(need, workspace=workspace, floor=self._floor)
-        return ()
+        return self._drafts.draw(job, purpose="to run")
 
     def _outlet(self, job: Job) -> Outlet | None:
         if self._edge is None or "network" not in job.grant.kinds:
             return None
         return Outlet(edge=self._edge, job=job, way=way_of(job))
 
-    def _programs(self, job: Job, *, granted: tuple[Granted, ...]) -> tuple[Program, ...]:
-        for need in job.grant.capabilities:
-            if isinstance(need, Processes):
-                return resolve_programs(need, granted=granted, safety=job.tool.safety)
-        return ()
-
-    def _libraries(self, programs: tuple[Program, ...], *, granted: tuple[Granted, ...]) -> tuple[Program, ...]:
-        if not programs:
-            return ()
-        found = self._known_libraries.of(programs, usual=lambda: usual_folders(self._pool.installation, programs))
-        for library in found:
-            require_unchangeable(library, granted)
-        return found
-
-    def _own(self, job: Job) -> Own:
-        """The program that a tool is, if it is one; a source never changes under its digest."""
-        if job.kind != "process":
-            return NOT_A_PROGRAM
-        key = (job.tool.source_digest, "processes" in job.grant.kinds)
-        if key not in self._owns:
-            snapshot = self._pool.snapshot(job.tool.source_digest)
-            self._owns[key] = own_program(snapshot, children="allowed" if key[1] else "refused")
-        return self._owns[key]
-
     async def _run(self, job: Job) -> RawOutput:
         await self._pool.find_out()
-        await self._read_folders(job)
+        await self._drafts.read_folders(job)
         unserved = self._unserved(job)
         if unserved is not None:
             raise unserved
@@ -260,11 +154,6 @@ def _untouched(job: Job, *, files: dict[str, Any] | None) -> Effects:
     )
 
 
-def _nothing_yet(_mounts: Sequence[Mount]) -> tuple[str, ...]:
-    """For a blueprint that nothing is built from."""
-    return ()
-
-
 def _raw(served: Served | Undelivered, *, job: Job, blueprint: Blueprint, files: dict[str, Any] | None) -> RawOutput:
     if isinstance(served, Undelivered):
         fault = Fault(code=served.why.code, message=served.why.message)
@@ -275,7 +164,7 @@ def _raw(served: Served | Undelivered, *, job: Job, blueprint: Blueprint, files:
         "sandbox": "local",
         "posture": served.posture.level,
         "blueprint": blueprint.hash,
-        "process": served.seen.document(),
+        "process": served.seen,
         "inside": served.posture.inside_digest,
         "cgroup": list(served.posture.controllers),
     }

@@ -31,7 +31,7 @@ from ringfence.sandbox.identities import Identities
 from ringfence.sandbox.installation import Installation, this_installation
 from ringfence.sandbox.jail import Jail, Setting, build_jail
 from ringfence.sandbox.outlet import Outlet, with_roots
-from ringfence.sandbox.posture import Baseline, Posture, Sighting
+from ringfence.sandbox.posture import Baseline, Posture
 from ringfence.sandbox.snapshot import Snapshot, Snapshots
 from ringfence.sandbox.spares import answer_of
 from ringfence.sandbox.turns import Turns
@@ -76,7 +76,7 @@ class Served:
     """What one call said, and who was seen saying it."""
 
     said: Said
-    seen: Sighting
+    seen: dict[str, Any]
     posture: Posture
     network: dict[str, Any] | None = None
     storage: dict[str, Any] | None = None
@@ -186,6 +186,7 @@ class Pool:
         network: dict[str, Any] | None = None
         storage: dict[str, Any] | None = None
         try:
+            seen = exchange.spare.seen.document()  # written down while the tool runs
             said = await answer_of(exchange)
         finally:
             if exchange.passage is not None:
@@ -194,7 +195,6 @@ class Pool:
                 storage = await exchange.answering.ended()
             # The next spare is asked for once whoever awaits this reply has had it.
             asyncio.get_running_loop().call_soon(jail.refill)
-        seen = exchange.spare.seen
         return Served(said=said, seen=seen, posture=jail.opened.posture, network=network, storage=storage)
 
     async def _fitting_jail(self, request: Request) -> Jail:

@@ -62,16 +62,12 @@ class Spares:
         self._serving: dict[int, Exchange] = {}
         self._failures = 0
         self._listening = False
-        self._closed: RingfenceError | None = None
+        self.failure: RingfenceError | None = None  # why nothing more comes
         self._told: Callable[[], object] | None = None
 
     @property
     def busy(self) -> int:
         return len(self._serving) + len(self._waiting)
-
-    @property
-    def failure(self) -> RingfenceError | None:
-        return self._closed
 
     @property
     def most_descriptors(self) -> int:
@@ -80,8 +76,8 @@ class Spares:
 
     async def take(self) -> Spare:
         """The next spare that was seen confined and has said nothing since."""
-        if self._closed:
-            raise self._closed
+        if self.failure:
+            raise self.failure
         while self._ready:
             taken = self._ready.popleft()
             if taken.is_silent():
@@ -107,7 +103,7 @@ class Spares:
         """Ask for as many as are missing: those that are kept, or one for each call that waits."""
         kept, awaited = min(self._kept, self._most), min(len(self._waiting), max(self._most, 1))
         wanted = max(kept, awaited)
-        while self._closed is None and len(self._ready) + len(self._asked) < wanted:
+        while self.failure is None and len(self._ready) + len(self._asked) < wanted:
             group: Lent | None = None
             try:
                 group = self._groups.lend()
@@ -145,9 +141,9 @@ class Spares:
         self, spare: Spare, *, frames: bytes, wall_seconds: float, most_output: int, desk: Desk | None = None
     ) -> Exchange:
         """Hand the job to a spare; one that was taken while the jail closed serves nobody."""
-        if self._closed is not None:
+        if self.failure is not None:
             self.discard(spare)
-            raise self._closed
+            raise self.failure
         exchange = Exchange(
             spare,
             frames=frames,
@@ -182,9 +178,9 @@ class Spares:
 
     def close(self, reason: RingfenceError) -> None:
         """Nothing more comes from this jail: whoever waits is told why, whoever serves is killed."""
-        if self._closed is not None:
+        if self.failure is not None:
             return
-        self._closed = reason
+        self.failure = reason
         for ends in self._asked:
             self._hearing.remove_reader(ends.channel.fileno())
             ends.close()
@@ -200,7 +196,7 @@ class Spares:
     def tell_when_closed(self, told: Callable[[], object]) -> None:
         """Have somebody told that nothing more comes, soon after it is so."""
         self._told = told
-        if self._closed is not None:
+        if self.failure is not None:
             self._loop.call_soon(told)
 
     def _disappoint(self, reason: RingfenceError) -> None:

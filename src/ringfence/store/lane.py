@@ -62,30 +62,31 @@ class Lane:
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Do the work in one transaction that holds the write lock from its start."""
-        return self._guarded(self._write, work)
+        self._take()
+        try:
+            return self._write(work)
+        except sqlite3.Error as error:
+            raise _fault(error) from error
+        finally:
+            self._in_use.release()
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Do work that asks one statement and changes nothing."""
-        return self._guarded(self._read, work)
+        self._take()
+        try:
+            return work(Transaction(self.connection, head=self._head))
+        except sqlite3.Error as error:
+            raise _fault(error) from error
+        finally:
+            self._in_use.release()
 
     def close(self) -> None:
         with self._in_use:
             self.connection.close()
 
-    def _guarded(self, way: Callable[[Callable[[Transaction], T]], T], work: Callable[[Transaction], T]) -> T:
+    def _take(self) -> None:
         if not self._in_use.acquire(blocking=False):
             raise Busy
-        try:
-            return way(work)
-        except sqlite3.Error as error:
-            if is_busy(error):
-                raise Busy from error
-            raise translated(error) from error
-        finally:
-            self._in_use.release()
-
-    def _read(self, work: Callable[[Transaction], T]) -> T:
-        return work(Transaction(self.connection, head=self._head))
 
     def _write(self, work: Callable[[Transaction], T]) -> T:
         self.connection.execute("BEGIN IMMEDIATE")
@@ -100,3 +101,7 @@ class Lane:
         self._head = transaction.head
         self.commits += 1
         return result
+
+
+def _fault(error: sqlite3.Error) -> Exception:
+    return Busy() if is_busy(error) else translated(error)
