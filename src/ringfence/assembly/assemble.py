@@ -12,6 +12,7 @@ import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from ringfence.assembly.config import Config, load_config
@@ -47,8 +48,8 @@ _MEMORY_SECONDS = 1.0
 _CALLS_WORTH_IT = 64
 
 
-def utc_now() -> datetime:
-    return datetime.now(UTC)
+# Made so, a look at the clock runs no line of Python; a call looks at it half a dozen times.
+utc_now: Callable[[], datetime] = partial(datetime.now, UTC)
 
 
 @asynccontextmanager

@@ -10,8 +10,9 @@ import hashlib
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pydantic_core import to_json
+
 from ringfence.audit.events import AuditEvent
-from ringfence.contract.spelling import speller
 
 _VERSION = 1
 GENESIS = "0" * 64
@@ -49,11 +50,11 @@ _FIELDS = tuple(field.name for field in fields(Link))
 
 def entry(event: AuditEvent, *, writer: str, seq: int, previous: str) -> tuple[Any, ...]:
     """The next link of a chain, as a row of the fields of `Link` in their order."""
-    body = spell(event.body)
+    body = to_json(event.body)
     about = (event.kind, event.agent, event.tool, event.safety, event.invocation_id)
-    at, body_digest = event.at.isoformat(timespec="microseconds"), hashlib.sha256(body.encode()).hexdigest()
+    at, body_digest = event.at.isoformat(timespec="microseconds"), hashlib.sha256(body).hexdigest()
     facts = (at, *about, body_digest, previous)
-    return (writer, seq, *facts, _sealed(writer, seq, facts), body)
+    return (writer, seq, *facts, _sealed(writer, seq, facts), body.decode())
 
 
 def link(event: AuditEvent, *, head: Head) -> Link:
@@ -69,15 +70,16 @@ def seal(link: Link) -> str:
 
 
 def _sealed(writer: str, seq: int, facts: tuple[str | None, ...]) -> str:
-    return hashlib.sha256(spell([_VERSION, writer, seq, *facts]).encode()).hexdigest()
+    return hashlib.sha256(to_json([_VERSION, writer, seq, *facts])).hexdigest()
 
 
 def head_of(last: Link) -> Head:
     return Head(writer=last.writer, seq=last.seq, hash=last.hash)
 
 
-# One spelling for our own JSON; what is stored is hashed as it is stored, so no canonical form is needed.
-spell = speller(letters="as they are", keys="sorted", marks=(",", ":"))
+def spell(value: Any) -> str:
+    """Our own JSON. What is stored is hashed as it is stored, so no canonical form is needed; keys stay as they are."""
+    return to_json(value).decode()
 
 
 def sha256(text: str) -> str:

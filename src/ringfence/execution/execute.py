@@ -56,6 +56,8 @@ async def execute(job: Job, *, warrant: Warrant, sandbox: Sandbox) -> Reply:
 async def _run(job: Job, *, sandbox: Sandbox) -> RawOutput:
     """One attempt, or as many as the contract allows and none of which can have done harm; all under the same key."""
     raw = await sandbox.run(job)
+    if raw.fault is None:
+        return raw
     earlier: tuple[Effects, ...] = ()
     for pause in pauses(job.tool.tool):
         if not may_repeat(job, raw):

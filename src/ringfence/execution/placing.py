@@ -56,9 +56,9 @@ class Placements:
 
 async def placements_for(grant: Grant, *, strongbox: Strongbox, account: Account | None = None) -> Placements | None:
     """Fresh placeholders for every granted secret of the account that the call acts with; nothing without any."""
-    needs = [need for need in grant.capabilities if isinstance(need, Secrets)]
-    if not needs:
+    if "secrets" not in grant.kinds:
         return None
+    needs = [need for need in grant.capabilities if isinstance(need, Secrets)]
     behind = {name: strongbox.behind(name, account=account) for need in needs for name in need.names}
     held = await strongbox.current(dict.fromkeys(behind.values()))
     placed = tuple(

@@ -121,6 +121,8 @@ class Desks(Protocol):
 
 def scopes_of(job: Job) -> tuple[Scope, ...]:
     """The scopes that this call was granted, in the order of its contract."""
+    if "storage" not in job.grant.kinds:
+        return ()
     return tuple(need.scope for need in job.grant.capabilities if isinstance(need, Storage))
 
 

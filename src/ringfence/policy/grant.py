@@ -17,6 +17,7 @@ from ringfence.contract.safety import Egress
 from ringfence.errors import CallRefused
 
 Way: TypeAlias = Literal["mediated", "inspected", "opaque"]
+_ON_DISK: frozenset[Kind] = frozenset({"files", "processes"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,11 @@ class Grant:
     @remembered
     def kinds(self) -> frozenset[Kind]:
         return frozenset(capability.kind for capability in self.capabilities)
+
+    @remembered
+    def is_on_disk(self) -> bool:
+        """Whether files or programs of the machine belong to it."""
+        return not self.kinds.isdisjoint(_ON_DISK)
 
     def document(self) -> list[dict[str, Any]]:
         return [self._spelled(capability) for capability in self.capabilities]

@@ -104,7 +104,7 @@ class Case:
     @property
     def found_kinds(self) -> list[str]:
         """What is hidden in the arguments, for card and trail."""
-        return sorted({finding.kind for finding in self.findings})
+        return sorted({finding.kind for finding in self.findings}) if self.findings else []
 
     @property
     def shown_tool(self) -> str:
@@ -188,15 +188,13 @@ class Case:
             at=at or self.at,
             body=body,
             agent=self.agent.name,
-            tool=self.shown_tool,
-            safety=self._safety(),
+            tool=self.tool.name if self.tool else self.shown_tool,
+            safety=self.terms.subject.safety if self.terms else self._shown_safety(),
             invocation_id=self.id,
         )
 
-    def _safety(self) -> str | None:
-        """The class of the tool; of one that is gone meanwhile, the class on the card that was shown."""
-        if self.terms is not None:
-            return self.terms.subject.safety
+    def _shown_safety(self) -> str | None:
+        """Of a tool that is gone meanwhile, the class on the card that was shown."""
         return str(self.resumed.approval.card["safety"]) if self.resumed and self.resumed.approval else None
 
     def proposed(self, invocation: Invocation | None = None) -> AuditEvent:

@@ -7,7 +7,7 @@ Never: carries a raw byte of a tool's output.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias
 
 from ringfence.contract.fingerprint import canonical
 from ringfence.errors import CODES, Audience
@@ -20,10 +20,14 @@ class _Told:
     """What every outcome has: a word for it, the call it is about, and one way to become plain data."""
 
     status: ClassVar[str]
+    records: ClassVar[tuple[str, ...]] = ()  # which of its fields are findings or reasons; all others are plain already
     invocation_id: str
 
     def as_dict(self) -> dict[str, Any]:
-        return {"status": self.status, **{name: _plain(value) for name, value in vars(self).items()}}
+        plain: dict[str, Any] = {"status": self.status, **vars(self)}
+        for name in self.records:
+            plain[name] = [_document(each) for each in plain[name]]
+        return plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +35,7 @@ class Completed(_Told):
     """The tool ran; `output` is validated, cleaned, plain JSON data."""
 
     status: ClassVar[str] = "completed"
+    records: ClassVar[tuple[str, ...]] = ("findings",)
     output: Any
     text: str
     findings: tuple[Finding, ...] = ()
@@ -58,6 +63,7 @@ class Refused(_Told):
     """No tool code ran for this call."""
 
     status: ClassVar[str] = "refused"
+    records: ClassVar[tuple[str, ...]] = ("reasons",)
     code: str
     message: str
     remedy: str
@@ -94,12 +100,8 @@ def finding_document(finding: Finding) -> dict[str, Any]:
     return {"kind": finding.kind, "span": list(finding.span), "severity": finding.severity.name.lower()}
 
 
-def _plain(value: Any) -> Any:
-    """A field as JSON has it; findings and reasons are tuples of records, all else is plain already."""
-    if not isinstance(value, tuple):
-        return value
-    records = cast("tuple[Finding | Reason, ...]", value)
-    return [finding_document(each) if isinstance(each, Finding) else each.document() for each in records]
+def _document(record: Finding | Reason) -> dict[str, Any]:
+    return finding_document(record) if isinstance(record, Finding) else record.document()
 
 
 def _said(*notes: str, status: str) -> str:

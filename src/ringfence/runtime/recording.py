@@ -171,7 +171,8 @@ def _completed_events(parts: Parts, case: Case, clean: Cleansed, *, effects: dic
         "effects": effects,
         "evidence": clean.raw.evidence,
     }
-    noticed = (*_noticed(case, clean.findings, at=at), *refused_on_the_way(case, clean.raw, at=at))
+    grave = _noticed(case, clean.findings, at=at) if clean.findings else ()
+    noticed = (*grave, *refused_on_the_way(case, clean.raw, at=at))
     return [case.event("tool_completed", body, at=at), *noticed]
 
 

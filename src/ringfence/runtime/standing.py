@@ -42,6 +42,8 @@ async def _answer(parts: Parts, case: Case, *, admits: Callable[[StandingGrant],
 
 def used_grants(case: Case, *, at: datetime) -> list[AuditEvent]:
     """One event for every grant on which the call rests."""
+    if not case.grants:
+        return []
     verdict = case.known_verdict
     return [
         case.event(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from ringfence.contract.capabilities import Files, Kind, Processes
+from ringfence.contract.capabilities import Files, Processes
 from ringfence.errors import CallRefused
 from ringfence.execution.sandbox import Job
 from ringfence.inside.layout import Granted, Mount, Program
@@ -29,7 +29,6 @@ from ringfence.sandbox.programs import require_unchangeable, resolve_programs
 from ringfence.sandbox.with_programs import hidden_programs, mounts_with_programs, unread_folders, usual_folders
 
 _MOST_BLUEPRINTS = 1_024
-_ON_DISK: frozenset[Kind] = frozenset({"files", "processes"})
 
 
 class OnDisk(NamedTuple):
@@ -65,7 +64,7 @@ class Drafts:
 
     def draw(self, job: Job, *, purpose: Literal["to run", "to judge"]) -> Blueprint:
         """A blueprint; while folders of libraries are unread, one that only tells whether there could be one."""
-        on_disk = self._on_disk(job) if _reaches_disk(job) else None
+        on_disk = self._on_disk(job) if job.grant.is_on_disk or job.kind == "process" else None
         key = (job.grant, job.limits, job.egress, job.tool.tool.posture, self._pool.lacking, on_disk)
         found = self._blueprints.get(key)
         if found is None:
@@ -78,7 +77,7 @@ class Drafts:
 
     async def read_folders(self, job: Job) -> None:
         """Read what a jail for this job maps code from, once, while the event loop goes on."""
-        if _reaches_disk(job):
+        if job.grant.is_on_disk or job.kind == "process":
             own = self._own(job)
             for folder in self._unread((*self._programs(job, granted=()), *own.programs), own):
                 await asyncio.to_thread(programs_in, folder)
@@ -165,11 +164,6 @@ class Drafts:
             snapshot = self._pool.snapshot(job.tool.source_digest)
             self._owns[key] = own_program(snapshot, children="allowed" if key[1] else "refused")
         return self._owns[key]
-
-
-def _reaches_disk(job: Job) -> bool:
-    """Whether a jail for this job has anything in it of what is on disk besides the tool itself."""
-    return job.kind == "process" or not job.grant.kinds.isdisjoint(_ON_DISK)
 
 
 def _nothing_yet(_mounts: Sequence[Mount]) -> tuple[str, ...]:

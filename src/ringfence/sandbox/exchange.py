@@ -87,6 +87,7 @@ class Exchange:
     ) -> None:
         self.spare = spare
         self.passage: Passage | None = None
+        self.afterwards: Callable[[], object] | None = None  # called once its ends were let go
         self._channel = spare.ends.channel.fileno()
         self._loop = asyncio.get_running_loop()
         self._hearing: Hearing = hearing or self._loop
@@ -251,7 +252,6 @@ class Exchange:
         if self._fault is not None:
             return
         self.over_with_reply = True
-        self._alarm.cancel()
         self._tell("with its reply")
         # Nothing comes through them any more; whoever awaits the answer need not wait while they are closed.
         self._loop.call_soon(self._let_ends_go)
@@ -307,6 +307,8 @@ class Exchange:
         self._hearing.remove_reader(self._channel)
         self._hearing.remove_reader(self.spare.ends.printed)
         self.spare.ends.close()
+        if self.afterwards is not None:
+            self.afterwards()
 
     def _tell(self, ended: Ended) -> None:
         # A call that ended as it should lasted until its reply; any other until its process was gone.

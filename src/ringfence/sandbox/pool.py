@@ -183,6 +183,8 @@ class Pool:
             )
         except RingfenceError as failure:
             raise Undelivered(failure) from failure
+        # Whoever awaits this reply has had it by the time that the next spare is asked for.
+        exchange.afterwards = jail.refill
         network: dict[str, Any] | None = None
         storage: dict[str, Any] | None = None
         try:
@@ -193,8 +195,6 @@ class Pool:
                 network = exchange.passage.close()
             if exchange.answering is not None:
                 storage = await exchange.answering.ended()
-            # The next spare is asked for once whoever awaits this reply has had it.
-            asyncio.get_running_loop().call_soon(jail.refill)
         return Served(said=said, seen=seen, posture=jail.opened.posture, network=network, storage=storage)
 
     async def _fitting_jail(self, request: Request) -> Jail:

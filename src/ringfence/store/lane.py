@@ -62,7 +62,8 @@ class Lane:
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Do the work in one transaction that holds the write lock from its start."""
-        self._take()
+        if not self._in_use.acquire(blocking=False):
+            raise Busy
         try:
             return self._write(work)
         except sqlite3.Error as error:
@@ -72,7 +73,8 @@ class Lane:
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Do work that asks one statement and changes nothing."""
-        self._take()
+        if not self._in_use.acquire(blocking=False):
+            raise Busy
         try:
             return work(Transaction(self.connection, head=self._head))
         except sqlite3.Error as error:
@@ -83,10 +85,6 @@ class Lane:
     def close(self) -> None:
         with self._in_use:
             self.connection.close()
-
-    def _take(self) -> None:
-        if not self._in_use.acquire(blocking=False):
-            raise Busy
 
     def _write(self, work: Callable[[Transaction], T]) -> T:
         self.connection.execute("BEGIN IMMEDIATE")
