@@ -64,10 +64,18 @@ class Effects:
             "cpu_seconds": self.cpu_seconds,
             "peak_memory_bytes": self.peak_memory_bytes,
         }
-        measured: dict[str, Any] = {"network": self.network, "files": self.files, "processes": self.processes}
-        measured["storage"] = self.storage
-        measured["earlier"] = [each.document() for each in self.earlier] or None
-        return used | {name: value for name, value in measured.items() if value is not None}
+        # Asked one by one: most calls have none of them, and a list or a dict would be made to say so.
+        if self.network is not None:
+            used["network"] = self.network
+        if self.files is not None:
+            used["files"] = self.files
+        if self.processes is not None:
+            used["processes"] = self.processes
+        if self.storage is not None:
+            used["storage"] = self.storage
+        if self.earlier:
+            used["earlier"] = [each.document() for each in self.earlier]
+        return used
 
 
 @dataclass(frozen=True, kw_only=True)

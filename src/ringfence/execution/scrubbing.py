@@ -31,10 +31,7 @@ class ScrubbedSandbox:
     def __init__(self, sandbox: Sandbox, *, strongbox: Strongbox) -> None:
         self._sandbox = sandbox
         self._strongbox = strongbox
-
-    @property
-    def name(self) -> str:
-        return self._sandbox.name
+        self.name = sandbox.name
 
     @property
     def serves(self) -> frozenset[Kind]:

@@ -37,7 +37,7 @@ class Grant:
         return not self.kinds.isdisjoint(_ON_DISK)
 
     def document(self) -> list[dict[str, Any]]:
-        return [self._spelled(capability) for capability in self.capabilities]
+        return [self._spelled(capability) for capability in self.capabilities] if self.capabilities else []
 
     def _spelled(self, capability: Capability) -> dict[str, Any]:
         spelled = capability.document()

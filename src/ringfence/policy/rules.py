@@ -123,25 +123,25 @@ class RuleBook:
         """The reasons of the rules that hold: those that count, and those that only watch."""
         counted: list[Reason] = []
         watched: list[Reason] = []
-        for rule in self._holding(subject, arguments):
+        rules = self._concerning.get(subject)
+        if rules is None:
+            rules = self._for(subject)
+        for rule in self._holding(rules, arguments) if rules else ():
             reason = rule.reason(arguments)
             if reason is not None:
                 (counted if rule.mode == "enforce" else watched).append(reason)
         return counted, watched
 
-    def _holding(self, subject: Subject, arguments: Mapping[str, Any]) -> Sequence[Rule]:
+    def _holding(self, rules: Sequence[Rule], arguments: Mapping[str, Any]) -> Sequence[Rule]:
         """The rules that may have a finding: few of many hold, and those that do not are passed over quickly."""
-        rules = self._for(subject)
         try:
             return [rule for rule in rules if rule.condition(arguments)]
         except Exception:  # one of them cannot judge: each is asked by itself, and that one denies
             return rules
 
     def _for(self, subject: Subject) -> tuple[Rule, ...]:
-        found = self._concerning.get(subject)
-        if found is None:
-            found = tuple(rule for rule in self.rules if rule.concerns(subject))
-            self._concerning[subject] = found
+        found = tuple(rule for rule in self.rules if rule.concerns(subject))
+        self._concerning[subject] = found
         return found
 
 

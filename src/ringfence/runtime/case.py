@@ -7,9 +7,9 @@ Never: decides anything.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any
 
 from ringfence.agents.acting import Acting
 from ringfence.agents.profile import Agent
@@ -53,6 +53,11 @@ class Case:
     tool: RegisteredTool | None = None
     terms: Terms | None = None
     call: ToolCall | None = None
+    # The same, for stages before which they are settled; whoever asks too early finds no such attribute.
+    known_acting: Acting = field(init=False, repr=False, compare=False)
+    known_tool: RegisteredTool = field(init=False, repr=False, compare=False)
+    known_terms: Terms = field(init=False, repr=False, compare=False)
+    known_call: ToolCall = field(init=False, repr=False, compare=False)
     grant: Grant = NOTHING
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
@@ -63,9 +68,15 @@ class Case:
     placements: Placements | None = None
     spends: tuple[Spend, ...] = ()
 
+    def seen(self, terms: Terms) -> None:
+        """Keep which tool it is, who acts, and on what terms."""
+        self.terms = self.known_terms = terms
+        self.tool = self.known_tool = terms.tool
+        self.acting = self.known_acting = terms.acting
+
     def parsed(self, call: ToolCall) -> None:
         """Keep what the model asked for, with anything hidden in it noticed."""
-        self.call = call
+        self.call = self.known_call = call
         found = clean_json(call.arguments)[1]
         self.findings = tuple(each for each in found if each.kind not in HONEST) if found else ()
 
@@ -82,24 +93,10 @@ class Case:
         return self.acting.account_name if self.acting else None
 
     @property
-    def known_acting(self) -> Acting:
-        return self.acting or _not_yet("view")
-
-    @property
-    def known_tool(self) -> RegisteredTool:
-        return self.tool or _not_yet("tool")
-
-    @property
-    def known_terms(self) -> Terms:
-        return self.terms or _not_yet("terms")
-
-    @property
-    def known_call(self) -> ToolCall:
-        return self.call or _not_yet("call")
-
-    @property
     def known_verdict(self) -> Verdict:
-        return self.verdict or _not_yet("verdict")
+        if self.verdict is None:
+            raise CallRefused("a stage asked for the verdict before there was one")
+        return self.verdict
 
     @property
     def found_kinds(self) -> list[str]:
@@ -115,8 +112,7 @@ class Case:
     def proposers(self) -> tuple[str, ...]:
         identity = self.request.identity
         before = self.resumed.invocation.proposers if self.resumed else (identity.typed_by,)
-        named = (identity.user, self.agent.owner, *before)
-        return tuple(dict.fromkeys(name for name in named if name))
+        return tuple(dict.fromkeys(filter(None, (identity.user, self.agent.owner, *before))))
 
     @property
     def idempotency_key(self) -> str:
@@ -262,10 +258,6 @@ class Case:
             "evidence": raw.evidence if raw else {},
         }
         return self.event("tool_failed", body, at=at)
-
-
-def _not_yet(name: str) -> NoReturn:
-    raise CallRefused(f"a stage asked for the {name} before there was one")
 
 
 def shown_name(name: str) -> str:

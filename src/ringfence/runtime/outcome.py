@@ -26,7 +26,7 @@ class _Told:
     def as_dict(self) -> dict[str, Any]:
         plain: dict[str, Any] = {"status": self.status, **vars(self)}
         for name in self.records:
-            plain[name] = [_document(each) for each in plain[name]]
+            plain[name] = [_document(each) for each in plain[name]] if plain[name] else []
         return plain
 
 

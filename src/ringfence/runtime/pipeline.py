@@ -88,8 +88,7 @@ class Pipeline:
         identity = case.request.identity
         sight = self._parts.sight(identity.agent, identity.binding)
         case.acting = sight.acting
-        case.terms = sight.terms(case.request.tool)
-        case.tool = case.terms.tool
+        case.seen(sight.terms(case.request.tool))
 
     def _parse(self, case: Case) -> None:
         case.parsed(case.known_tool.shape.parse(case.request.arguments))

@@ -167,7 +167,7 @@ def _completed_events(parts: Parts, case: Case, clean: Cleansed, *, effects: dic
         "output_digest": digest(clean.spelled),
         "clean": clean.spelled.decode(),
         "raw": parts.seal.sealed(clean.raw.document(), about=case.id),
-        "findings": [finding_document(finding) for finding in clean.findings],
+        "findings": [finding_document(finding) for finding in clean.findings] if clean.findings else [],
         "effects": effects,
         "evidence": clean.raw.evidence,
     }

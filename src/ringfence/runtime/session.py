@@ -92,7 +92,8 @@ class Session:
 
     async def _made(self, request: CallRequest) -> Outcome:
         try:
-            await self._enter()
+            if not self._welcomed:
+                await self._enter()
         except Misuse:
             raise
         except Exception as error:  # without a session on record there is no call
@@ -100,9 +101,8 @@ class Session:
         return await self._pipeline.call(request)
 
     async def _enter(self) -> None:
-        if not self._welcomed:
-            await self._welcome.enter(self._identity)
-            self._welcomed = True
+        await self._welcome.enter(self._identity)
+        self._welcomed = True
 
     def _is_mine(self, recorded: Recorded) -> bool:
         mine, theirs = self._identity, recorded.invocation

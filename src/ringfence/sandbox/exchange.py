@@ -86,12 +86,17 @@ class Exchange:
         writes: Writes = "granted files",
     ) -> None:
         self.spare = spare
-        self.passage: Passage | None = None
-        self.afterwards: Callable[[], object] | None = None  # called once its ends were let go
         self._channel = spare.ends.channel.fileno()
         self._loop = asyncio.get_running_loop()
+        self._writing = False
+        self._left = memoryview(frames)
+        self._started = time.perf_counter()
+        # First, so that the tool runs while this side gets ready to hear it.
+        self._write()
         self._hearing: Hearing = hearing or self._loop
         self._writes: Writes = writes
+        self.passage: Passage | None = None
+        self.afterwards: Callable[[], object] | None = None  # called once its ends were let go
         self.answering = None if desk is None else Answering(desk, send=self._say, stop=self.stop)
         self._reader = self._reader_of(most=most_output + _ENVELOPE_BYTES)
         self._most_printed = most_output
@@ -106,12 +111,7 @@ class Exchange:
         self._leaves_by: Literal["itself", "record"] = "itself"
         self._look: Callable[[], Tree] | None = None
         self._tree: Tree | None = None
-        self._writing = False
-        self._left = memoryview(frames)
         self.over: asyncio.Future[Said] = self._loop.create_future()
-        self._started = time.perf_counter()
-        # First, so that the tool runs while this side gets ready to hear it.
-        self._write()
         self._alarm = self._loop.call_later(wall_seconds, self.stop, "wall_limit", "the tool did not finish in time")
         self._hearing.add_reader(self._channel, self._readable)
         self._hearing.add_reader(spare.ends.printed, self._printing)
@@ -211,7 +211,8 @@ class Exchange:
         """Measure the process that has said all it had to say, and end it."""
         process = self.spare.process
         self._measured = measure_live(process)
-        self.look()
+        if self._look is not None:
+            self.look()
         if self._ends_at_once(self._measured):
             process.kill()
             self._drain()

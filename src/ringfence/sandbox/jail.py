@@ -105,13 +105,15 @@ class Jail:
         self._zygote: Sighting | None = None
         self._opened: Opened | None = None
         self._walls = walls_of(order)
+        networks = networks_of(order.layout, hearing=setting.ears)
+        self._has_ways = networks.most > 0
         self._spares = Spares(
             self._control,
             check=self._check,
             groups=self._groups,
             allowance=self._walls.allowance,
             inner_pid=self._as_the_warden_counts,
-            networks=networks_of(order.layout, hearing=setting.ears),
+            networks=networks,
             hearing=setting.ears,
             writes="granted files" if order.layout.writable() else "nowhere",
             most=setting.spares,
@@ -184,7 +186,7 @@ class Jail:
     ) -> Exchange:
         """Hand a job to the next spare, its way out opened first if it has one."""
         spare = await self._spares.take()
-        passage = self._open_way(spare, outlet)
+        passage = self._open_way(spare, outlet) if self._has_ways else None
         self.last_used = time.monotonic()
         self._calls += 1
         bounds = self._order.layout.bounds

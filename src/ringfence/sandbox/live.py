@@ -32,7 +32,8 @@ class Live:
 def measure_live(process: Held) -> Live | None:
     """CPU time of all its threads and the most memory it ever held; None where it is gone or going."""
     try:
-        cpu_seconds = time.clock_gettime(_cpu_clock(process.pid))
+        # The clock that counts what a process and all its threads ran, as clock_getcpuclockid(3) numbers it.
+        cpu_seconds = time.clock_gettime((~process.pid << 3) | _SCHEDULED_TIME)
         status = process.status()
     except OSError:
         return None
@@ -45,11 +46,6 @@ def measure_live(process: Held) -> Live | None:
         asleep=_ASLEEP in status,
         threads="one" if _ONE_THREAD in status else "more",
     )
-
-
-def _cpu_clock(pid: int) -> int:
-    """The number of the clock that counts what a process and all its threads ran, as clock_getcpuclockid(3) gives."""
-    return (~pid << 3) | _SCHEDULED_TIME
 
 
 def is_exiting(pid: int) -> bool:

@@ -75,7 +75,7 @@ def is_plain(text: str) -> bool:
 def clean_for_model(value: str, *, limit: int = DEFAULT_LIMIT) -> Cleaned:
     """The same, and what the text asks of whoever reads it: an order to a model stays as it is, and is reported."""
     cleaned = clean_output(value, limit=limit)
-    asked = signatures.found_in_output(decoded(value))
+    asked = signatures.found_in_output(value)
     return Cleaned(cleaned.text, (*cleaned.findings, *asked)) if asked else cleaned
 
 

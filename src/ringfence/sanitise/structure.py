@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from ringfence.errors import CallFailed
 from ringfence.sanitise.clean import DEFAULT_LIMIT, clean_output, is_plain
@@ -45,9 +45,9 @@ class _Washing:
         if value is None or isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
             return value
         if isinstance(value, list):
-            return self.items(cast("Sequence[object]", value), path=path, depth=depth)
+            return self.items(value, path=path, depth=depth)  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(value, dict):
-            return self.members(cast("Mapping[object, object]", value), path=path, depth=depth)
+            return self.members(value, path=path, depth=depth)  # pyright: ignore[reportUnknownArgumentType]
         raise _refused(f"the output has a value of type `{type(value).__name__}` at `{path}`, which JSON does not have")
 
     def text(self, value: str, *, path: str) -> str:

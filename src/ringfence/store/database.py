@@ -87,7 +87,9 @@ class Database:
 
     async def write(self, work: Callable[[Transaction], T], *, durability: Durability, role: Role = "application") -> T:
         """Do work in one transaction; `full` is on disk when this returns, `soon` soon after. A file has no roles."""
-        self._look_after_wal()
+        self._writes += 1
+        if self._writes % WAL_LOOK_EVERY == 0:
+            self._look_after_wal()
         if durability == "full":
             soon = self._soon
             result = await self._on(self._writer, lambda: self.writer_lane.write(work))
@@ -142,8 +144,7 @@ class Database:
             raise TrailUnavailable("the store is held by another process for too long") from busy
 
     def _look_after_wal(self) -> None:
-        self._writes += 1
-        if self._writes % WAL_LOOK_EVERY == 0 and not self._closed:
+        if not self._closed:
             self._upkeep.submit(self._checkpoint_wal)
 
     def _flush_soon(self) -> None:
