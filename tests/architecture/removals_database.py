@@ -10,10 +10,11 @@ _ONCE = "tests/acceptance/database/test_once.py::test_"
 _RATES = "tests/acceptance/database/test_rates.py::test_"
 _FILE = ("tests/attack/test_database_bypass.py::test_no_statement_of_the_list_passes_on_a_file",)
 _SQL = "store/sql/sqlite/migrations/0005_once.sql"
+_START = "store/sql/sqlite/migrations/0009_one_look_at_a_start.sql"
 
 ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ("DB-3", "store/fence.py", "    connection.set_authorizer(_judge)\n", "", _FILE),
-    ("DB-2", _SQL, "WHEN NEW.key_until IS NULL\n", "WHEN 0\n", _FILE),
+    ("DB-2", _START, "WHEN NEW.key_until IS NULL AND (t.safety_class", "WHEN 0 AND (t.safety_class", _FILE),
     ("DB-2", _SQL, "WHEN NEW.previous IS NOT CASE NEW.seq", "WHEN 0 AND NEW.previous IS NOT CASE NEW.seq", _FILE),
     (
         "IDM-2",

@@ -87,9 +87,9 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "DB-2",
-        "store/sql/sqlite/migrations/0003_grants_and_freeze.sql",
-        "        ) IS NOT 0 AND NOT EXISTS (\n",
-        "        ) IS 2 AND NOT EXISTS (\n",
+        "store/sql/sqlite/migrations/0009_one_look_at_a_start.sql",
+        "t.requires_approval IS NOT 0 AND NOT EXISTS (\n",
+        "t.requires_approval IS 2 AND NOT EXISTS (\n",
         (f"{_STORE}rules.py::test_an_allowed_warrant_starts_only_what_needs_no_approval",),
     ),
     (

@@ -48,9 +48,9 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "REG-1",
-        "store/sql/sqlite/migrations/0004_lean.sql",
-        "AND i.fingerprint IS NOT NULL AND i.status IN ('proposed', 'queued')",
-        "AND i.fingerprint IS NULL",
+        "store/sql/sqlite/migrations/0009_one_look_at_a_start.sql",
+        "WHEN i.fingerprint IS NOT NULL AND NOT EXISTS (",
+        "WHEN i.fingerprint IS NULL AND NOT EXISTS (",
         (f"{_PINS}the_start_of_a_call_looks_at_the_pins_once_more",),
     ),
     (

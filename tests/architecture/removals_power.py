@@ -10,6 +10,7 @@ _GRANTS = "tests/acceptance/spine/test_standing.py::test_"
 _FREEZE = "tests/acceptance/spine/test_freeze.py::test_"
 _ANSWERS = "tests/unit/policy/test_answering.py::test_"
 _SQL = "store/sql/sqlite/migrations/0003_grants_and_freeze.sql"
+_START = "store/sql/sqlite/migrations/0009_one_look_at_a_start.sql"
 
 ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
@@ -154,9 +155,9 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "OPS-8",
-        _SQL,
-        "        WHEN EXISTS (\n            SELECT 1 FROM freezes\n            WHERE lifted_at IS NULL\n",
-        "        WHEN EXISTS (\n            SELECT 1 FROM freezes\n            WHERE 0\n",
+        _START,
+        "WHERE f.lifted_at IS NULL AND (f.agent",
+        "WHERE 0 AND (f.agent",
         (f"{_FREEZE}nothing_starts_while_everything_is_frozen_and_it_does_afterwards",),
     ),
     (
@@ -175,7 +176,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "APR-6",
-        _SQL,
+        _START,
         "WHEN NEW.basis = 'votes' AND NEW.consumed_at >= (",
         "WHEN 0 AND NEW.consumed_at >= (",
         (f"{_FREEZE}the_database_starts_nothing_by_an_approval_whose_time_is_over",),

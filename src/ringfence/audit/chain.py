@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
@@ -18,8 +18,7 @@ _VERSION = 1
 GENESIS = "0" * 64
 
 
-@dataclass(frozen=True, kw_only=True)
-class Head:
+class Head(NamedTuple):
     """Where one writer's chain ends."""
 
     writer: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ringfence.errors import Misuse
 
@@ -59,8 +59,7 @@ KINDS: dict[str, EventKind] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditEvent:
+class AuditEvent(NamedTuple):
     """One thing that happened; `safety` is there whenever it concerns a known tool."""
 
     kind: str

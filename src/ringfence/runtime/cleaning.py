@@ -6,8 +6,7 @@ Never: passes on output that does not fit its schema, before or after cleaning.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ringfence.contract.call import Shape
 from ringfence.contract.fingerprint import canonical
@@ -17,8 +16,7 @@ from ringfence.execution.sandbox import RawOutput
 from ringfence.sanitise import Finding, clean_for_model, clean_json
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cleansed:
+class Cleansed(NamedTuple):
     """Output that is fit to be seen; `spelled` is its one spelling."""
 
     output: Any

@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from ringfence.execution.edge import Hearing, Passage
 from ringfence.execution.storage import Desk
@@ -56,8 +56,7 @@ Writes: TypeAlias = Literal["nowhere", "granted files"]
 Ended: TypeAlias = Literal["with its reply", "recorded", "unknown"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Said:
+class Said(NamedTuple):
     """Everything the host saw of one call."""
 
     frame: tuple[wire.Kind, bytes] | None

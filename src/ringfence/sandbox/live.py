@@ -6,8 +6,7 @@ Takes: a process that is held by a descriptor.  Gives: numbers of the kernel's. 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ringfence.kernel import proc
 from ringfence.sandbox.processes import Held
@@ -19,8 +18,7 @@ _FLAGS, _THREADS, _EXIT_CODE = 6, 17, 49
 _ASLEEP, _ONE_THREAD = b"\nState:\tS", b"\nThreads:\t1\n"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Live:
+class Live(NamedTuple):
     """What a process had used when it was looked at; `asleep` is a sleep that a signal ends."""
 
     cpu_seconds: float

@@ -71,8 +71,7 @@ class Request:
     desk: Desk | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Served:
+class Served(NamedTuple):
     """What one call said, and who was seen saying it."""
 
     said: Said

@@ -290,7 +290,7 @@ async def test_a_place_where_no_store_can_be_is_refused(place: Place, tmp_path: 
 
 @pytest.mark.req("AUD-3")
 async def test_an_event_that_cannot_be_spelled_takes_its_move_down_with_it(store: SqliteStore) -> None:
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(ValueError, match="surrogates"):
         await store.start(call("i"), warrant=allowed(call("i")), durability="normal", events=[noted("\ud800")])
     assert await store.recorded("i") is None
     await store.append([noted("next")])

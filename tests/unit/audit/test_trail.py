@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ringfence.audit.chain import GENESIS, Head, Link, head_of, link
 from ringfence.audit.checkpoint import Checkpoint, is_signed, read_line, read_statement, sign
-from ringfence.audit.events import KINDS, event
+from ringfence.audit.events import KINDS, AuditEvent, event
 from ringfence.audit.verify import Report, verify_trail
 from ringfence.errors import Misuse
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 def chain(count: int = 5, writer: str = "w") -> list[Link]:
@@ -49,6 +54,18 @@ def test_an_event_has_exactly_the_fields_of_its_kind_and_names_its_tool(kind: st
     if tool:
         with pytest.raises(Misuse, match="name its tool"):
             event(kind, at=NOW, body=body)
+
+
+@pytest.mark.req("AUD-1", "AUD-2")
+@given(body=st.dictionaries(TEXT, TEXT | st.integers() | st.none() | st.lists(TEXT, max_size=3)), tool=TEXT)
+def test_a_link_can_be_made_again_with_any_encoder_of_json(body: dict[str, Any], tool: str) -> None:
+    made = link(AuditEvent("k", NOW, "a", tool, None, None, body), head=Head(writer="w", seq=6, hash="p"))
+    assert made.body is not None
+    assert json.loads(made.body) == body
+    assert made.body_digest == hashlib.sha256(made.body.encode()).hexdigest()
+    facts = [1, "w", 7, made.at, "k", "a", tool, None, None, made.body_digest, "p"]
+    spelled = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    assert made.hash == hashlib.sha256(spelled.encode()).hexdigest()
 
 
 @pytest.mark.req("AUD-1", "AUD-2")

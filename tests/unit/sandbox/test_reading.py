@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import signal
 from typing import Any
@@ -40,7 +39,7 @@ SAID = Said(
 
 
 def code(**changes: Any) -> str | None:
-    fault = read(dataclasses.replace(SAID, **changes), bounds=BOUNDS).fault
+    fault = read(SAID._replace(**changes), bounds=BOUNDS).fault
     return fault.code if fault else None
 
 
@@ -80,5 +79,5 @@ def test_each_ending_has_its_code(changes: dict[str, Any], expected: str | None)
 
 def test_a_result_gives_its_output_as_text_and_its_wording() -> None:
     frame = (wire.Kind.RESULT, json.dumps({"output": "[1]", "for_model": "one"}).encode())
-    reading = read(dataclasses.replace(SAID, frame=frame), bounds=BOUNDS)
+    reading = read(SAID._replace(frame=frame), bounds=BOUNDS)
     assert (reading.reply, reading.for_model) == (b"[1]", "one")
