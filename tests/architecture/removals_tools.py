@@ -40,7 +40,7 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ),
     (
         "SBX-5",
-        "sandbox/local.py",
+        "sandbox/drafts.py",
         "            require_unchangeable(library, granted)\n",
         "            str(library)\n",
         (f"{_FILES}a_library_that_the_call_could_write_keeps_the_program_from_running",),

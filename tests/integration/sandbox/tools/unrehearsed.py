@@ -6,7 +6,7 @@ import os
 import time
 
 from ringfence import tool
-from ringfence.inside import serve, spare
+from ringfence.inside import spare
 
 _IMPORTED_AT = time.monotonic_ns()
 _live = spare._live  # pyright: ignore[reportPrivateUsage]
@@ -23,7 +23,7 @@ def _rehearse_nothing(_rehearsal: object) -> None:
 
 
 spare._live = _live_in_a_spare_alone  # type: ignore[assignment] # pyright: ignore[reportPrivateUsage]
-serve.rehearse = _rehearse_nothing  # type: ignore[assignment]
+spare.rehearse_call = _rehearse_nothing  # type: ignore[assignment, attr-defined]
 
 
 @tool(safety="read")
