@@ -49,7 +49,7 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-4", "inside/confined.py", "    os.chdir(layout.start)\n", "", _FILES),
     _wall("SBX-6", "inside/confined.py", "        if not os.access(path, os.X_OK):\n", "        if False:\n", _REFUSED),
     _wall("SBX-3", "sandbox/pool.py", "blueprint.layout.ids or self._identities.lend()", "self._identities.lend()", _FILES_OF_ROOT),
-    _wall("SBX-4", "sandbox/local.py", "if on_disk else MOUNTED\n", "if not on_disk else MOUNTED\n", _FILES),
+    _wall("SBX-4", "sandbox/drafts.py", "if on_disk else MOUNTED\n", "if not on_disk else MOUNTED\n", _FILES),
     _wall("SBX-9", "sandbox/walls.py", "        warden.ask_to_end()\n", "        warden.kill()\n", _ASKING),
     _wall("SBX-3", "sandbox/watch.py", '        exchange.stop("pids_limit", f"the tool had more than {most} threads")\n', "        return\n", _USER),
 )  # fmt: skip

@@ -87,7 +87,10 @@ def parse_json(text: str | bytes, *, size: int = INPUT_BYTES, depth: int = DEPTH
 
 def read_canonical(spelled: bytes | str) -> Any:
     """What `canonical` spelled, as it was: a large number that it spelled without a point is still no integer."""
-    value, _ = _read_own(spelled if isinstance(spelled, str) else spelled.decode())
+    text = spelled if isinstance(spelled, str) else spelled.decode()
+    value, end = _read_own(text)
+    if end != len(text):
+        raise ValueError("more follows what was spelled")
     return value
 
 

@@ -95,7 +95,7 @@ class Exchange:
         self._hearing: Hearing = hearing or self._loop
         self._writes: Writes = writes
         self.passage: Passage | None = None
-        self.afterwards: Callable[[], object] | None = None  # called once its ends were let go
+        self.afterwards: Callable[[], object] | None = None  # called once it is over
         self.answering = None if desk is None else Answering(desk, send=self._say, stop=self.stop)
         self._reader = self._reader_of(most=most_output + _ENVELOPE_BYTES)
         self._most_printed = most_output
@@ -254,7 +254,7 @@ class Exchange:
         self.over_with_reply = True
         self._tell("with its reply")
         # Nothing comes through them any more; whoever awaits the answer need not wait while they are closed.
-        self._loop.call_soon(self._let_ends_go)
+        self._loop.call_soon(self._clear_up)
 
     def _printing(self) -> None:
         try:
@@ -297,6 +297,17 @@ class Exchange:
         self._let_ends_go()
         self.spare.process.let_go()
         self._tell("recorded" if self._record else "unknown")
+        self._make_way()
+
+    def _clear_up(self) -> None:
+        self._let_ends_go()
+        self._make_way()
+
+    def _make_way(self) -> None:
+        """Have the next spare asked for, once; last of all, so that nothing of this call hangs on it."""
+        afterwards, self.afterwards = self.afterwards, None
+        if afterwards is not None:
+            afterwards()
 
     def _let_ends_go(self) -> None:
         if self._closed:
@@ -307,8 +318,6 @@ class Exchange:
         self._hearing.remove_reader(self._channel)
         self._hearing.remove_reader(self.spare.ends.printed)
         self.spare.ends.close()
-        if self.afterwards is not None:
-            self.afterwards()
 
     def _tell(self, ended: Ended) -> None:
         # A call that ended as it should lasted until its reply; any other until its process was gone.

@@ -149,13 +149,15 @@ import socket
 from ringfence.inside import wire, zygote
 KEPT = []
 
-def bear(self, repertoire):
-    request, descriptors, _, _ = socket.recv_fds(self._control, 1, 8)
-    KEPT.append(descriptors)
-    wire.send(descriptors[0], wire.pack(wire.Kind.READY))
-    return request
+def births(self, repertoire):
+    while True:
+        request, descriptors, _, _ = socket.recv_fds(self._control, 1, 8)
+        KEPT.append(descriptors)
+        wire.send(descriptors[0], wire.pack(wire.Kind.READY))
+        yield request
 
-zygote._Brood.bear = bear
+assert hasattr(zygote._Brood, "births")
+zygote._Brood.births = births
 """
     + _TRIES
 )

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -41,7 +41,9 @@ def measured(process: subprocess.Popen[bytes]) -> Live:
 
 
 @asynccontextmanager
-async def _replied(script: str, *, writes: Writes) -> AsyncGenerator[tuple[Exchange, subprocess.Popen[bytes]]]:
+async def _replied(
+    script: str, *, writes: Writes, afterwards: Callable[[], object] | None = None
+) -> AsyncGenerator[tuple[Exchange, subprocess.Popen[bytes]]]:
     """A process that runs the script, for which a whole reply was said."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     printed, printed_theirs = os.pipe()
@@ -54,6 +56,7 @@ async def _replied(script: str, *, writes: Writes) -> AsyncGenerator[tuple[Excha
                 await asyncio.sleep(0.001)
         spare = spare_of(process.pid, channel=ours, printed=printed)
         exchange = Exchange(spare, frames=b"", wall_seconds=30, most_output=1000, writes=writes)
+        exchange.afterwards = afterwards
         theirs.sendall(_REPLY)
         theirs.setblocking(False)
         async with asyncio.timeout(10):
@@ -85,3 +88,23 @@ async def test_a_process_that_may_still_do_something_is_asked_to_leave(script: s
     async with _replied(script, writes=writes) as (exchange, process):
         assert not exchange.over.done()
         assert process.poll() is None
+
+
+async def test_the_next_is_asked_for_once_and_when_the_call_is_over() -> None:
+    asked: list[str] = []
+    async with _replied(_SLEEPS, writes="nowhere", afterwards=lambda: asked.append("one")) as (exchange, _):
+        assert exchange.over.done()
+        assert asked == ["one"]
+    async with _replied(_RUNS, writes="granted files", afterwards=lambda: asked.append("other")) as (exchange, _):
+        assert asked == ["one"]
+    assert asked == ["one", "other"]
+
+
+async def test_whatever_becomes_of_the_next_the_call_is_told_of() -> None:
+    def fail() -> None:
+        raise RuntimeError("there is no next")
+
+    async with _replied(_RUNS, writes="granted files", afterwards=fail) as (exchange, _):
+        with pytest.raises(RuntimeError, match="no next"):
+            exchange.lost()
+        assert exchange.over.result().ended == "unknown"

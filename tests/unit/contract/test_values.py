@@ -48,6 +48,12 @@ def test_a_large_number_is_not_taken_for_an_integer(number: float) -> None:
     assert type(read_canonical(canonical(number))) is float
 
 
+@pytest.mark.req("CON-3")
+def test_what_was_spelled_is_read_to_its_end() -> None:
+    with pytest.raises(ValueError, match="more follows"):
+        read_canonical('{"a":1}{"a":2}')
+
+
 @pytest.mark.parametrize(
     "value", [2**53, -(2**53), float("nan"), float("-inf"), "\ud800", {"\udfff": 1}, {1: 2}, (1,), {1}, b"x", object()]
 )
