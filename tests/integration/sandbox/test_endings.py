@@ -114,7 +114,7 @@ async def test_a_time_out_kills_the_process_with_all_its_threads(tmp_path: Path)
     raw = await yard.run("hold_threads", {"wanted": 10, "seconds": 60}, limits=Limits(wall_seconds=0.5))
     assert raw.fault is not None
     assert raw.fault.code == "wall_limit"
-    assert not Path(f"/proc/{raw.evidence['process']['pid']}").exists()
+    assert _has_ended(raw.evidence["process"]["pid"])
     await yard.close()
 
 
