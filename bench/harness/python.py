@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 from typing import Literal
 
 from bench.harness.sides import Pace
@@ -37,12 +37,16 @@ def _is_script(path: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Fresh:
-    """A new process for each call; timed from outside, or by the number of nanoseconds that it prints."""
+    """A new process for each call; timed from outside, or by the number of nanoseconds that it prints.
+
+    With a pause, each comes as long after the one before as on the other side.
+    """
 
     name: str
     arguments: tuple[str, ...]
     timed: Literal["outside", "inside"]
     python: str = sys.executable
+    pause: float = 0
 
     def times(self, calls: int) -> Sequence[int]:
         return [self._once() for _ in range(calls)]
@@ -55,6 +59,7 @@ class Fresh:
         return Pace(calls, perf_counter_ns() - began)
 
     def _once(self) -> int:
+        sleep(self.pause)
         before = perf_counter_ns()
         # The name it is called by stays the environment's, by which the binary finds the environment's packages.
         done = subprocess.run(

@@ -30,7 +30,10 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One comparison. `measured` is this side divided by the baseline; without it, `detail` says why there is none."""
+    """One comparison. `measured` is this side divided by the baseline; without it, `detail` says why there is none.
+
+    `served` is what the host saw of the process that served this side last, where there is one.
+    """
 
     id: str
     what: str
@@ -39,6 +42,7 @@ class Row:
     measured: float | None
     detail: str
     unit: str = TIMES
+    served: str | None = None
 
     @property
     def verdict(self) -> Literal["met", "missed", "not measured", "for information"]:
@@ -57,6 +61,7 @@ class Row:
             "measured": self.measured,
             "verdict": self.verdict,
             "detail": self.detail,
+            "served": self.served,
         }
 
 

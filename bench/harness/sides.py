@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 LEAD_IN = 3
 PAUSE = 0.02  # long enough for a pool of waiting processes to be full again
+SETTLED = 0.1  # long enough for the next jail to be begun, and for one that had to make room to be gone
 
 
 class Pace(NamedTuple):

@@ -17,13 +17,14 @@ HEAD = ("id", "what", "beside", "goal", "measured", "verdict")
 
 
 def as_text(title: str, rows: Iterable[Row]) -> str:
-    """A table with a line of figures under each row."""
+    """A table with a line of figures under each row, and one of who served it."""
     listed = list(rows)
     cells = [HEAD, *(_cells(row) for row in listed)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(HEAD))]
     lines = [title, "", _line(HEAD, widths), _line(["-" * width for width in widths], widths)]
     for row, line in zip(listed, cells[1:], strict=True):
-        lines += [_line(line, widths), f"{'':{widths[0]}}  {row.detail}"]
+        told = [row.detail, *([row.served] if row.served else [])]
+        lines += [_line(line, widths), *(f"{'':{widths[0]}}  {each}" for each in told)]
     return "\n".join(lines) + "\n"
 
 

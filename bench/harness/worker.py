@@ -82,19 +82,31 @@ class Remote:
     def pace(self, seconds: float) -> Pace:
         return Pace(*self._worker.ask(self._function, "pace", seconds))
 
+    def evidence(self) -> str:
+        """What that process knows of whoever served the last call of this side."""
+        told: str = self._worker.ask(self._function, "evidence", 0)
+        return told
+
 
 def serve(functions: Mapping[str, Callable[[], Any]]) -> None:
     """Answer on standard output until standard input ends; what a module under `bench.sides` runs as its main."""
     serve_sides({name: Local(name=name, function=function) for name, function in functions.items()})
 
 
-def serve_sides(sides: Mapping[str, Side]) -> None:
-    """The same for sides that time themselves."""
+def serve_sides(sides: Mapping[str, Side], *, evidence: Callable[[str], str] = str) -> None:
+    """The same for sides that time themselves; `evidence` of a side is who served its last call."""
     for line in sys.stdin:
         name, measure, amount = json.loads(line)
-        answer = sides[name].times(amount) if measure == "times" else sides[name].pace(amount)
-        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.write(json.dumps(_answer(name, measure, amount, sides=sides, evidence=evidence)) + "\n")
         sys.stdout.flush()
+
+
+def _answer(
+    name: str, measure: str, amount: Any, *, sides: Mapping[str, Side], evidence: Callable[[str], str]
+) -> Sequence[int] | Pace | str:
+    if measure == "evidence":
+        return evidence(name)
+    return sides[name].times(amount) if measure == "times" else sides[name].pace(amount)
 
 
 def find_peer(module: str) -> str | None:

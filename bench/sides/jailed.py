@@ -7,7 +7,6 @@ Never: goes round the pipeline; what is timed at the sandbox is timed on the way
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import Coroutine, Iterator, Sequence
@@ -15,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from bench.harness.sides import LEAD_IN, PAUSE, Pace
+from bench.harness.sides import LEAD_IN, PAUSE, SETTLED, Pace
 from bench.harness.worker import serve_sides
 from bench.sides.memory import private_memory
 from ringfence.assembly import open_runtime
@@ -29,7 +28,7 @@ AT_ONCE = 8
 _run = LocalProcessSandbox.run
 _taken_at_sandbox: list[int] = []
 _taken_by_reply: list[int] = []
-_evidence: dict[str, Any] = {}
+_evidence_of_last: dict[str, Any] = {}
 
 
 async def _timed_run(self: LocalProcessSandbox, job: Job) -> RawOutput:
@@ -37,7 +36,7 @@ async def _timed_run(self: LocalProcessSandbox, job: Job) -> RawOutput:
     raw = await _run(self, job)
     _taken_at_sandbox.append(time.perf_counter_ns() - before)
     _taken_by_reply.append(round(raw.effects.wall_seconds * 1e9))
-    _evidence.update(raw.evidence)
+    _evidence_of_last.update(raw.evidence)
     return raw
 
 
@@ -81,17 +80,24 @@ class Calls:
         self._at = at
         self._who = who
         self._numbers = count() if numbered else None
+        self._served: dict[str, Any] = {}
 
     def times(self, calls: int) -> Sequence[int]:
         times: list[int] = self._world.wait(self._times(calls))
+        self._served = dict(_evidence_of_last)
         return times
 
     def pace(self, seconds: float) -> Pace:
         pace: Pace = self._world.wait(self._pace(seconds))
+        self._served = dict(_evidence_of_last)
         return pace
 
+    def evidence(self) -> str:
+        """In which blueprint the last call was served, and the process that served it as the host saw it."""
+        return f"in {self._served['blueprint']} by {self._served['process']}"
+
     async def _times(self, calls: int) -> list[int]:
-        if self._pause:
+        if self._pause and self._who == "bench":
             for _ in range(LEAD_IN):
                 await self._one()
         return [await self._one() for _ in range(calls)]
@@ -129,12 +135,11 @@ class Calls:
 
 
 class Facts:
-    """What is no time: private bytes of a call and of a zygote; and, on standard error, who served the last call."""
+    """What is no time: private bytes of a call and of a zygote."""
 
     name = "facts"
 
     def times(self, calls: int) -> Sequence[int]:
-        sys.stderr.write(f"blueprint {_evidence.get('blueprint')}\nserved by {_evidence.get('process')}\n")
         return list(private_memory())[:calls]
 
     def pace(self, seconds: float) -> Pace:
@@ -168,21 +173,17 @@ def main() -> None:
         opening, runtime = loop.run_until_complete(_open(Path(folder)))
         world = World(loop, runtime)
         read, write = "nothing", "nothing_written"
-        serve_sides(
-            {
-                "warm": Calls(world, tool=read, at="reply", pause=PAUSE),
-                "whole": Calls(world, tool=read, at="sandbox", pause=PAUSE),
-                "dry": Calls(world, tool=read, at="sandbox", pause=0),
-                "dry, with a way out": Calls(world, tool="nothing_dialled", at="sandbox", pause=0),
-                "governed read": Calls(world, tool=read, at="caller", pause=PAUSE),
-                "governed write": Calls(world, tool=write, at="caller", pause=PAUSE, numbered=True),
-                "cold": Calls(world, tool=read, at="sandbox", pause=0, who="newcomers"),
-                "facts": Facts(),
-                **{
-                    name: Calls(world, tool=name, at="tool", pause=0) for name in ("compute", "allocate", "small_files")
-                },
-            }
-        )
+        calls = {
+            "warm": Calls(world, tool=read, at="reply", pause=PAUSE),
+            "whole": Calls(world, tool=read, at="sandbox", pause=PAUSE),
+            "dry": Calls(world, tool=read, at="sandbox", pause=0),
+            "dry, with a way out": Calls(world, tool="nothing_dialled", at="sandbox", pause=0),
+            "governed read": Calls(world, tool=read, at="caller", pause=PAUSE),
+            "governed write": Calls(world, tool=write, at="caller", pause=PAUSE, numbered=True),
+            "cold": Calls(world, tool=read, at="sandbox", pause=SETTLED, who="newcomers"),
+            **{name: Calls(world, tool=name, at="tool", pause=0) for name in ("compute", "allocate", "small_files")},
+        }
+        serve_sides({**calls, "facts": Facts()}, evidence=lambda name: calls[name].evidence())
         loop.run_until_complete(opening.__aexit__(None, None, None))
     loop.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -60,6 +61,17 @@ def test_a_worker_times_its_own_calls() -> None:
         side = worker.side("authorize by_tool", name="ours")
         assert len(side.times(3)) == 3
         assert side.pace(0.001).calls > 0
+
+
+def test_a_side_of_jailed_calls_tells_who_served_the_last_of_them() -> None:
+    with Worker("bench.sides.jailed") as worker:
+        side = worker.side("dry", name="ours")
+        told: list[str] = []
+        for _ in range(2):
+            side.times(1)
+            told.append(side.evidence())
+    assert all(re.match(r"in sha256:[0-9a-f]{64} by \{'pid': \d+, .*'seccomp': 2,", each) for each in told)
+    assert told[0] != told[1]
 
 
 def test_a_worker_that_ends_is_an_error() -> None:

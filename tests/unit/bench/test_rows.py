@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from bench.harness.rows import Goal, Row, at_least, at_most
@@ -45,6 +46,11 @@ def test_a_table_has_a_line_of_figures_under_each_row() -> None:
     ]
 
 
+def test_who_served_a_row_stands_below_its_figures() -> None:
+    served = replace(row(goal=at_most(1), measured=0.5), served="in sha256:12 by pid 7")
+    assert as_text("CALL-2", [served]).splitlines()[-2:] == ["        p50 1 µs", "        in sha256:12 by pid 7"]
+
+
 def test_programs_read_the_unrounded_ratio() -> None:
     document = json.loads(as_json([row(goal=at_least(30), measured=31.41592)]))
     assert document["rows"] == [
@@ -56,6 +62,7 @@ def test_programs_read_the_unrounded_ratio() -> None:
             "measured": 31.41592,
             "verdict": "met",
             "detail": "p50 1 µs",
+            "served": None,
         }
     ]
     assert {"python", "cores", "load"} < document.keys()
