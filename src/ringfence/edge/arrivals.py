@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -18,6 +19,10 @@ from ringfence.execution.edge import Hearing
 TakeUp: TypeAlias = Callable[[socket.socket, Dialled], None]
 
 
+# Seconds and microseconds, as the kernel reads them.
+_A_MOMENT, _FOR_EVER = struct.pack("@ll", 0, 1_000), struct.pack("@ll", 0, 0)
+
+
 class Arrivals:
     """Accepts for one call."""
 
@@ -26,6 +31,7 @@ class Arrivals:
         self._listeners = listeners
         self._take_up = take_up
         for listener in listeners:
+            _wait_no_longer(listener)
             hearing.add_reader(listener, partial(self._accept, listener))
 
     def stop(self) -> None:
@@ -44,13 +50,29 @@ class Arrivals:
         """One each time it is heard that one waits."""
         listener = socket.socket(fileno=descriptor)
         try:
-            # Each time anew: whoever made it could keep a copy and change that, and this loop would wait.
+            # Each time anew: whoever made it could keep a copy and change that, and this loop would wait, if only
+            # for the moment that no tool can change.
             listener.setblocking(False)
             made, _ = listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return
         except OSError:
+            # Whoever made it shut it down, or worse: it would be heard again and again, and nothing would come of it.
+            self._hearing.remove_reader(descriptor)
             return
         finally:
             listener.detach()
         made.setblocking(False)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _FOR_EVER)
         address, port = made.getsockname()[:2]
         self._take_up(made, (address.removeprefix("::ffff:"), port))
+
+
+def _wait_no_longer(listener: int) -> None:
+    """Have the kernel wait for a moment where it is made to wait."""
+    # Of any kind: not stated, Python would ask the kernel, for every call.
+    borrowed = socket.SocketType(socket.AF_INET, socket.SOCK_STREAM, 0, listener)
+    try:
+        borrowed.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _A_MOMENT)
+    finally:
+        borrowed.detach()

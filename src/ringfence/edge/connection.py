@@ -26,6 +26,10 @@ from ringfence.edge.searching import Searching
 from ringfence.edge.stub import answer_stream
 from ringfence.edge.terms import destination
 
+# The kernel keeps twice that for a tool that reads slower than the far side writes. The way to it has no length, and
+# what is read soon after it came is still in the processor's cache; the far side's own way is as wide as ever.
+_ON_ITS_WAY_IN = 1 << 19
+
 
 class FarEnd(SocketEnd):
     """The far side, while it is also read from: once it has said its last word, it hears of the end by the close."""
@@ -56,6 +60,7 @@ class Connection:
             await answer_stream(self._client, answers=self._call.answers)
             return
         self._made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _ON_ITS_WAY_IN)
         address, port = self._dialled
         leads_to = destination(address, port=port, terms=self._call.terms, names=self._call.names)
         line = self._call.ledger.line(leads_to, way=self._call.terms.way)

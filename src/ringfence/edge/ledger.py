@@ -6,6 +6,8 @@ Never: keeps content, or grows with what a hostile tool does.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,6 +73,7 @@ class Ledger:
 
     bounds: Bounds
     connections: int = 0
+    _held: int = 0
     _lines: dict[tuple[str, int, Way], Line] = field(default_factory=dict[tuple[str, int, Way], Line])
     _names: dict[str, str] = field(default_factory=dict[str, str])
     _refusals: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
@@ -85,6 +88,23 @@ class Ledger:
         if found is None:
             found = self._lines[key] = Line(destination=destination, way=way, totals=self._totals)
         return found
+
+    @contextmanager
+    def holding(self) -> Generator[Callable[[int], None]]:
+        """Count what one connection has the edge hold, for as long as it does."""
+        mine = 0
+
+        def hold(count: int) -> None:
+            nonlocal mine
+            mine += count
+            self._held += count
+            if self._held > self.bounds.bytes_held:
+                raise Exhausted(f"more than {self.bounds.bytes_held} bytes of bodies at once")
+
+        try:
+            yield hold
+        finally:
+            self._held -= mine
 
     def asked(self, name: str, *, answer: str) -> None:
         if name in self._names or len(self._names) < _MOST_ENTRIES:

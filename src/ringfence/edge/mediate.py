@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import h11
@@ -37,9 +37,10 @@ async def serve(client: SocketEnd, *, call: OfCall) -> None:
     try:
         stream = _Stream(client)
         head = mediation.read_head(await stream.piece(most=mediation.MOST_HEAD))
-        request = read_request(head, body=await _body(stream))
-        async with asyncio.timeout(request.timeout):
-            await _answer(request, answer=answer, call=call)
+        with call.ledger.holding() as hold:
+            request = read_request(head, body=await _body(stream, hold=hold))
+            async with asyncio.timeout(request.timeout):
+                await _answer(request, answer=answer, call=call)
         await client.finish()
     except (Closed, Exhausted) as refusal:
         code = refusal.code if isinstance(refusal, Closed) else "output_limit"
@@ -98,9 +99,10 @@ class _Stream:
         return taken
 
 
-async def _body(stream: _Stream) -> bytes:
+async def _body(stream: _Stream, *, hold: Callable[[int], None]) -> bytes:
     body = bytearray()
     while piece := await stream.piece(most=mediation.MOST_PIECE):
+        hold(len(piece))
         body += piece
         if len(body) > _MOST_BODY:
             raise mediation.Malformed(f"a body of more than {_MOST_BODY} bytes")

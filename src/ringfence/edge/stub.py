@@ -20,6 +20,7 @@ from ringfence.execution.edge import Hearing
 
 _LONGEST_QUESTION = 1_232
 _AT_ONCE = 16
+_MOST_IN_VAIN = 64
 _LENGTH = struct.Struct("!H")
 
 
@@ -59,6 +60,7 @@ class StubResolver:
         self._socket = plain
         self._answers = answers
         self._hearing = hearing
+        self._in_vain = 0
         hearing.add_reader(plain.fileno(), self._readable)
 
     def close(self) -> None:
@@ -67,15 +69,22 @@ class StubResolver:
 
     def _readable(self) -> None:
         # Not by the socket's own mode: whoever made it could keep a copy and change that, and this loop would wait.
-        for _ in range(_AT_ONCE):
+        for number in range(_AT_ONCE):
             try:
                 datagram, sender = self._socket.recvfrom(_LONGEST_QUESTION, socket.MSG_DONTWAIT)
             except OSError:
+                self._heard_nothing(number)
                 return
             if not self._answers.count():
                 self._hearing.remove_reader(self._socket.fileno())
                 return
             self._reply(datagram, sender)
+
+    def _heard_nothing(self, questions: int) -> None:
+        """A socket that its maker shut down is heard again and again, and no question ever comes."""
+        self._in_vain = 0 if questions else self._in_vain + 1
+        if self._in_vain >= _MOST_IN_VAIN:
+            self._hearing.remove_reader(self._socket.fileno())
 
     def _reply(self, datagram: bytes, sender: Any) -> None:
         told = self._answers.answer(datagram)

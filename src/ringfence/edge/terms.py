@@ -27,6 +27,7 @@ class Bounds:
     questions: int = 50_000
     bytes_out: int = 1 << 30
     bytes_in: int = 1 << 30
+    bytes_held: int = 128 << 20  # of bodies that are being read, all at once
     connect_seconds: float = 10.0
     head_seconds: float = 20.0
 

@@ -38,10 +38,12 @@ _ROUTES = (
     OneOf(argument=2, values=(_ROUTE,), bits=32),
 )
 
-# SOL_SOCKET: reuse, broadcast, buffers, keep-alive, linger, time-outs; TCP: delays, keep-alive, cork, time-outs;
+# SOL_SOCKET: reuse, broadcast, buffers, keep-alive, time-outs of sending; TCP: delays, keep-alive, cork, time-outs;
 # IP and IPv6: type of service, hops, errors as the C library's resolver wants them. No filters, no upper layers.
+# No lingering: whoever closes the last copy of such a socket waits for it, and that can be the host. No time-outs of
+# receiving: by one of them the host bounds how long it could be held by a listener that a spare handed out.
 _OPTIONS = {
-    _SOCKET: (2, 6, 7, 8, 9, 10, 12, 13, 15, 20, 21, 66, 67),
+    _SOCKET: (2, 6, 7, 8, 9, 10, 12, 15, 21, 67),
     _TCP: (1, 2, 3, 4, 5, 6, 7, 8, 12, 18, 25),
     _IP: (1, 2, 8, 10, 11),
     _IPV6: (16, 23, 24, 25, 26, 67),

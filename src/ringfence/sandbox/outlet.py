@@ -192,9 +192,11 @@ def _own_cookie() -> int:
 
 
 def _listens(way: socket.SocketType, port: int) -> bool:
+    # In this order: what has no port has no name either that one could be looked for in.
+    if way.family not in (socket.AF_INET, socket.AF_INET6) or way.type != socket.SOCK_STREAM:
+        return False
     listening = way.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-    kind = (way.family in (socket.AF_INET, socket.AF_INET6), way.type, way.getsockname()[1])
-    return bool(listening) and kind == (True, socket.SOCK_STREAM, port)
+    return bool(listening) and way.getsockname()[1] == port
 
 
 def _resolves(way: socket.SocketType) -> bool:

@@ -132,3 +132,25 @@ def test_a_jail_without_a_way_out_takes_no_descriptor_at_all() -> None:
     descriptors, seen = in_a_network_of_its_own(lambda: open_ways(PORTS))
     assert_refused(Networks(()), descriptors, seen)
     assert Networks(()).admit([], seen=seen).take() is None
+
+
+def test_sockets_of_another_family_are_not_taken_for_ways() -> None:
+    def no_ways() -> Sequence[int]:
+        left, right = socket.socketpair()
+        return [left.detach(), right.detach(), socket.socket(socket.AF_UNIX).detach()]
+
+    descriptors, seen = in_a_network_of_its_own(no_ways)
+    assert_refused(Networks(PORTS), descriptors, seen)
+
+
+def test_a_listener_whose_name_reads_like_a_port_is_not_taken_for_one() -> None:
+    def named_like_a_port() -> Sequence[int]:
+        listener, resolver = open_ways((ord("P"),))
+        os.close(listener)
+        local = socket.socket(socket.AF_UNIX)
+        local.bind("\0P")  # its name is bytes, and the second of them is that number
+        local.listen()
+        return [local.detach(), resolver]
+
+    descriptors, seen = in_a_network_of_its_own(named_like_a_port)
+    assert_refused(Networks((ord("P"),)), descriptors, seen)

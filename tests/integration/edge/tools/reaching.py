@@ -104,6 +104,9 @@ def try_calls() -> dict[str, str]:
         "fast open by message": lambda: socket.socket().sendmsg([b"x"], [], 0x20000000, ("198.18.0.2", 80)),
         "addressed datagram": lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(b"x", ("8.8.8.8", 53)),
         "filter": lambda: socket.socket().setsockopt(socket.SOL_SOCKET, 26, struct.pack("HP", 0, 0)),
+        "linger": lambda: socket.socket().setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 9)),
+        "wait": lambda: socket.socket().setsockopt(socket.SOL_SOCKET, 20, struct.pack("@ll", 9, 0)),
+        "wait, newer": lambda: socket.socket().setsockopt(socket.SOL_SOCKET, 66, struct.pack("@qq", 9, 0)),
         "upper layer": lambda: socket.socket().setsockopt(socket.IPPROTO_TCP, 31, b"tls"),
     }
     outcomes: dict[str, str] = {}
