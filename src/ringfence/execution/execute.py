@@ -49,7 +49,7 @@ async def execute(job: Job, *, warrant: Warrant, sandbox: Sandbox) -> Reply:
         raise CallRefused("the warrant is for another call", code="approval_void")
     raw = await _run(job if job.warrant is warrant else replace(job, warrant=warrant), sandbox=sandbox)
     if raw.fault is not None:
-        raise Unanswered(raw.fault.message, code=raw.fault.code, raw=raw)
+        raise Unanswered(raw.fault.message, code=raw.fault.code, remedy=raw.fault.remedy, raw=raw)
     return Reply(output=_parsed(raw, job=job), for_model=raw.for_model, raw=raw)
 
 
@@ -71,8 +71,8 @@ async def _run(job: Job, *, sandbox: Sandbox) -> RawOutput:
 class Unanswered(CallFailed):
     """The call was started and gave no usable reply; what the host saw of it is kept."""
 
-    def __init__(self, message: str, *, code: str, raw: RawOutput) -> None:
-        super().__init__(message, code=code)
+    def __init__(self, message: str, *, code: str, raw: RawOutput, remedy: str | None = None) -> None:
+        super().__init__(message, code=code, remedy=remedy)
         self.raw = raw
 
 

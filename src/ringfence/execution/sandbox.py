@@ -14,7 +14,7 @@ from ringfence.approvals.warrant import Warrant
 from ringfence.contract.capabilities import Kind
 from ringfence.contract.limits import Limits
 from ringfence.contract.safety import Egress
-from ringfence.errors import CallRefused
+from ringfence.errors import CallRefused, RingfenceError
 from ringfence.execution.placing import Placements
 from ringfence.policy.grant import Grant
 from ringfence.registry.registry import RegisteredTool
@@ -80,10 +80,19 @@ class Effects:
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Why there is no reply: one of the codes, and a text that the tool may have written."""
+    """Why there is no reply: one of the codes, and a text that the tool may have written.
+
+    A remedy is the host's own, where it knows a better one than that of the code.
+    """
 
     code: str
     message: str
+    remedy: str | None = None
+
+    @classmethod
+    def of(cls, failure: RingfenceError) -> Fault:
+        """A failure of the sandbox's own."""
+        return cls(code=failure.code, message=failure.message, remedy=failure.remedy)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -219,7 +219,9 @@ async def _write_failure(
 ) -> Failed:
     code, message = _explained(failure)
     raw = failure.raw if isinstance(failure, Unanswered) else None
-    failed = _failed(case, code=code, message=message, effects=priced(parts, raw.effects) if raw else {})
+    remedy = failure.remedy if isinstance(failure, CallFailed | CallRefused) else None
+    effects = priced(parts, raw.effects) if raw else {}
+    failed = _failed(case, code=code, message=message, remedy=remedy, effects=effects)
     sealed = parts.seal.sealed(raw.document(), about=case.id) if raw else None
     at = parts.now()
     status: Literal[Status.IN_DOUBT, Status.FAILED] = Status.IN_DOUBT if doubt == "some" else Status.FAILED
@@ -240,9 +242,12 @@ def _explained(failure: BaseException) -> tuple[str, str]:
     return "protocol_error", f"the sandbox failed: {type(failure).__name__}"
 
 
-def _failed(case: Case, *, code: str, message: str, effects: dict[str, object] | None = None) -> Failed:
+def _failed(
+    case: Case, *, code: str, message: str, remedy: str | None = None, effects: dict[str, object] | None = None
+) -> Failed:
     shown = visible(clean_output(message, limit=_MESSAGE_BYTES).text, lines="many")
-    return Failed(invocation_id=case.id, code=code, message=shown, remedy=CODES[code].remedy, effects=effects or {})
+    advice = remedy or CODES[code].remedy
+    return Failed(invocation_id=case.id, code=code, message=shown, remedy=advice, effects=effects or {})
 
 
 def _durability(case: Case) -> Literal["normal", "full"]:

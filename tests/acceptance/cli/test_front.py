@@ -142,8 +142,10 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path: Path) -> Non
 
 
 def test_an_interrupt_ends_the_command_with_one_word(shop: Shop) -> None:
+    # A shell that starts the tests in the background has them ignore interrupts, and all that they start.
+    heeding = ["/usr/bin/env", "--default-signal=INT"]
     with subprocess.Popen(
-        [PROGRAM, "audit", "tail", "--follow"],
+        [*heeding, PROGRAM, "audit", "tail", "--follow"],
         cwd=shop.folder,
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ringfence.execution.sandbox import RawOutput
-from ringfence.runtime import Failed, Outcome
+from ringfence.runtime import Failed, Outcome, pipeline
+from ringfence.runtime.cleaning import cleanse
 from tests.acceptance.spine.household import assert_completed, config, fault, open_house, raw, reply, scripted
 
 CANARY = "canaryinthecoalmine"
@@ -160,3 +163,45 @@ async def test_harmless_output_passes_unchanged(tmp_path: Path) -> None:
     outcome, events = await said(tmp_path, "look_up", reply(rows))
     assert (assert_completed(outcome).output, assert_completed(outcome).findings) == (rows, ())
     assert [each for each in events if each["kind"] == "security_event"] == []
+
+
+@pytest.mark.req("SAN-4")
+@pytest.mark.parametrize(("length", "told", "beside"), [(100, 0, False), (20_000, 0, True), (100, 20_000, True)])
+async def test_a_long_output_is_cleaned_beside_the_loop_and_all_the_same(
+    tmp_path: Path, length: int, told: int, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cleaned_by: list[threading.Thread] = []
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        cleaned_by.append(threading.current_thread())
+        return cleanse(*arguments, **options)
+
+    monkeypatch.setattr(pipeline, "cleanse", noted)
+    outcome, _ = await said(tmp_path, "echo", reply("a\u202e" * length, for_model="b" * told or None))
+    assert (assert_completed(outcome).output, len(cleaned_by)) == ("a" * length, 1)
+    assert (cleaned_by[0] is not threading.main_thread()) is beside
+
+
+@pytest.mark.req("SAN-4", "AUD-3")
+async def test_a_call_that_is_cancelled_while_its_output_is_cleaned_is_on_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(*arguments: Any, **options: Any) -> Any:
+        begun.set()
+        go_on.wait(30)
+        return cleanse(*arguments, **options)
+
+    monkeypatch.setattr(pipeline, "cleanse", slowly)
+    sandbox = scripted({"echo": reply("a" * 20_000)})
+    async with open_house(config(tmp_path), sandbox=sandbox) as house:
+        call = asyncio.ensure_future(house.call("echo", {"text": "x"}))
+        while not begun.is_set():  # noqa: ASYNC110  a thread sets it
+            await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        go_on.set()
+        ended = [each["body"]["code"] for each in await house.events() if each["kind"] == "tool_failed"]
+    assert ended == ["cancelled"]
