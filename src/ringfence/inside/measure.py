@@ -8,7 +8,6 @@ could have touched it.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import mmap
 import os
@@ -20,10 +19,11 @@ from typing import Any
 
 from ringfence.inside.layout import SCRATCH
 from ringfence.kernel.namespaces import NEW_USER
-from ringfence.kernel.syscalls import call
+from ringfence.kernel.syscalls import call, failed, made
 
 _DONE = "done"
 _BEYOND_THE_TABLE = 1000
+_NO_ARGUMENTS = (0,) * 6
 _BEYOND_EVERY_LIMIT = 1 << 50
 
 
@@ -54,9 +54,9 @@ def _enlarge() -> None:
 
 
 def _unknown_call() -> None:
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.syscall(ctypes.c_long(_BEYOND_THE_TABLE)) < 0:
-        raise OSError(ctypes.get_errno(), "a call beyond the table")
+    answer = made(_BEYOND_THE_TABLE, *_NO_ARGUMENTS)
+    if answer < 0:
+        raise failed("a call beyond the table", answer=answer)
 
 
 def _copy() -> str:

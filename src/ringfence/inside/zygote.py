@@ -10,6 +10,7 @@ import inspect
 import json
 import os
 import resource
+import select
 import socket
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -49,7 +50,7 @@ _FIRST_SPARES = 4
 _SPARES_WORTH_IT = 4
 _SPARES_IN_A_HURRY = 64
 Served = tuple[Layout, str]  # what the spares are to hold, and the module to import
-_NOTHING_YET = Repertoire(tools={})
+_NOTHING_YET = Repertoire(tools={}, rehearsal=None)
 _MOST_ANCILLARY = socket.CMSG_SPACE(MOST_DESCRIPTORS * DESCRIPTOR.size)
 
 
@@ -58,7 +59,10 @@ def wait_for_order(theirs: socket.socket, *, warden: int, below: Bedrock) -> NoR
     try:
         gates = socket.socket(fileno=_moved(theirs.detach(), to=_GATES))
         limits.close_all_except((0, 1, 2, _GATES))
-        spare.rehearse()
+        if not select.select([gates], [], [], 0)[0]:
+            # A confinement and an import write to the pages that these do: they are copied while nobody waits.
+            spare.rehearse()
+            rehearse_declaring()
         heard = ordering.hear(gates)
     except BaseException:
         os._exit(1)
@@ -87,9 +91,6 @@ def _serve(confine: Callable[[], Served], *, warden: int, below: Bedrock) -> NoR
         for asked in brood.births(_NOTHING_YET):
             if asked == IMPORT:
                 break
-            if layout.imports == "once":
-                # While that child measures the jail: an import writes to the same pages, and then has copied them.
-                rehearse_declaring()
         repertoire = _import(module, when=layout.imports)
         forget_draws()
         births = brood.births(repertoire)

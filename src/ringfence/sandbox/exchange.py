@@ -179,6 +179,8 @@ class Exchange:
         return wire.AskingReader(most=most, most_asked=MOST_QUESTION, hear=self._asked)
 
     def _asked(self, question: bytes) -> None:
+        if self._left:
+            raise wire.Malformed("a question before the answer to the last was read")
         if self.answering is not None and self._fault is None:
             self.answering.hear(question)
 

@@ -23,6 +23,7 @@ from ringfence.sandbox.processes import Held
 
 _START_SECONDS = 30.0
 _MOST_ANSWER = 4_096
+_PAUSE = 0.005
 
 
 class ForkServer:
@@ -71,20 +72,32 @@ class ForkServer:
 
     @property
     def gone(self) -> bool:
-        return self._gone
+        """Whether it bears no more, though the event loop may not have heard so yet."""
+        return self._gone or self._held.has_ended()
 
     async def bear(self, order: Order, *, descriptors: Sequence[int]) -> None:
         """Have a jail born that holds these: report, channel, doors of control groups; or refuse."""
         packet = spell(order)
         if len(packet) > MOST_ORDER_BYTES:
             raise _unusable("the order for a jail is too long; this machine has too many folders to mount")
-        if self._gone:
-            raise _unusable("the fork server is gone")
-        socket.send_fds(self._control, [packet], descriptors)
+        await self._send(packet, descriptors=descriptors)
         self._took = True
         answer = await self._expect()
         if "refused" in answer:
             raise _unusable(f"no jail could be made: {answer['refused']}")
+
+    async def _send(self, packet: bytes, *, descriptors: Sequence[int]) -> None:
+        """Send an order as soon as there is room for it: some fifty fit."""
+        while not self._gone:
+            try:
+                socket.send_fds(self._control, [packet], descriptors)
+            except BlockingIOError:
+                await asyncio.sleep(_PAUSE)
+            except ConnectionError:
+                break
+            else:
+                return
+        raise _unusable("the fork server is gone")
 
     def lay_up(self) -> None:
         """Have the next jail begun, if an order took the one that waited."""

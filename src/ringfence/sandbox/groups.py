@@ -15,9 +15,11 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Literal, TypeAlias
 
 from ringfence.kernel import cgroups
 
+Entering: TypeAlias = Literal["by itself", "by the host"]
 _SECONDS_TO_LEAVE = 5.0
 _PAUSE = 0.002
 _numbers = itertools.count()
@@ -60,6 +62,10 @@ class Lent:
         self.doors = tuple(map(str, cgroups.doors(group)))
         self._name = name
         self._hierarchies = len(group.places)
+
+    def take_in(self, pid: int) -> None:
+        """Move a process into the group; OSError where it is gone."""
+        cgroups.attach(self.group, pid=pid)
 
     def holds(self, pid: int) -> bool:
         """Whether the kernel shows the process in this group, in every hierarchy that has it."""

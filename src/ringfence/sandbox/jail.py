@@ -36,12 +36,13 @@ from ringfence.sandbox.posture import Baseline, Posture, Sighting
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.questions import networks_of
 from ringfence.sandbox.spare import CREDENTIALS_SPACE, NotReady, Spare, ready_pid, sender
-from ringfence.sandbox.spares import Spares, answer_of
+from ringfence.sandbox.spares import IMPORT_LESS, Spares, answer_of
 from ringfence.sandbox.tree import watch_tree
 from ringfence.sandbox.walls import walls_of
 from ringfence.sandbox.watch import private_bytes, watch_memory, watch_threads
 
 _BUILD_SECONDS = 30.0
+_SECONDS_TO_ANSWER = 0.005
 _MOST_CALLS = 10_000
 _MOST_REPORT = 4_096
 _MEASURE_BYTES = 65_536
@@ -73,7 +74,8 @@ async def build_jail(order: Order, *, setting: Setting, trust: Trust | None = No
         await asyncio.wait_for(jail.open(), timeout=_BUILD_SECONDS)
     except TimeoutError:
         await jail.close()
-        raise CallFailed("the tool's module did not finish importing in time", code="wall_limit") from None
+        message = "the tool's module did not finish importing in time"
+        raise CallFailed(message, code="wall_limit", remedy=IMPORT_LESS) from None
     except ConnectionError:
         # Whoever is killed with something still to be read resets its socket instead of ending it.
         await jail.close()
@@ -111,6 +113,7 @@ class Jail:
             self._control,
             check=self._check,
             groups=self._groups,
+            entering=self._walls.entering,
             allowance=self._walls.allowance,
             inner_pid=self._as_the_warden_counts,
             networks=networks,
@@ -168,8 +171,8 @@ class Jail:
         inside = await self._measure()
         fingerprints = await self._import()
         self._calls = 0  # those until here were the jail's own
-        # What is left to do until the first answer is done by one process after the other: there is a core to spare.
-        self._setting.server.lay_up()
+        # By then the first call is answered: to begin the next jail takes a core from it.
+        self._loop.call_later(_SECONDS_TO_ANSWER, self._setting.server.lay_up)
         self._opened = Opened(
             posture=Posture(
                 level=self._walls.level,

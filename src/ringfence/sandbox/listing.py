@@ -102,19 +102,27 @@ def _walk(root: int, *, shown: str, into: Listing) -> bool:
             continue
         try:
             into.folders[f"{shown}{folder[1:]}"] = _state(os.fstat(descriptor))
-            for name in os.listdir(descriptor):
-                if len(into.states) + len(folders) >= MOST_ENTRIES:
-                    return False
-                seen = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-                if stat.S_ISDIR(seen.st_mode):
-                    folders.append(f"{folder}/{name}")
-                else:
-                    into.states[f"{shown}{folder[1:]}/{name}"] = _state(seen)
+            if not _look_into(descriptor, folder=folder, shown=shown, folders=folders, into=into):
+                return False
         except OSError:
             whole = False
         finally:
             os.close(descriptor)
     return whole
+
+
+def _look_into(descriptor: int, *, folder: str, shown: str, folders: list[str], into: Listing) -> bool:
+    """Note everything in one folder, one entry at a time; False where there are more than are looked at."""
+    with os.scandir(descriptor) as entries:
+        for entry in entries:
+            if len(into.states) + len(folders) >= MOST_ENTRIES:
+                return False
+            seen = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(seen.st_mode):
+                folders.append(f"{folder}/{entry.name}")
+            else:
+                into.states[f"{shown}{folder[1:]}/{entry.name}"] = _state(seen)
+    return True
 
 
 def _state(seen: os.stat_result) -> State:

@@ -89,7 +89,7 @@ class LocalProcessSandbox:
         try:
             return await self._run(job)
         except RingfenceError as failure:
-            return RawOutput(reply=None, fault=Fault(code=failure.code, message=failure.message))
+            return RawOutput(reply=None, fault=Fault.of(failure))
 
     async def close(self) -> None:
         await self._pool.close()
@@ -156,8 +156,7 @@ def _untouched(job: Job, *, files: dict[str, Any] | None) -> Effects:
 
 def _raw(served: Served | Undelivered, *, job: Job, blueprint: Blueprint, files: dict[str, Any] | None) -> RawOutput:
     if isinstance(served, Undelivered):
-        fault = Fault(code=served.why.code, message=served.why.message)
-        return RawOutput(reply=None, fault=fault, effects=_untouched(job, files=files))
+        return RawOutput(reply=None, fault=Fault.of(served.why), effects=_untouched(job, files=files))
     said = served.said
     reading = read(said, bounds=blueprint.layout.bounds)
     evidence: dict[str, Any] = {

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ringfence.errors import CallRefused, RingfenceError
+from ringfence.errors import CallFailed, CallRefused, RingfenceError
 from ringfence.execution.storage import Desk
 from ringfence.inside.layout import Order
 from ringfence.kernel import cgroups
 from ringfence.sandbox.blueprint import Blueprint
 from ringfence.sandbox.confining import PostureName, fitted
 from ringfence.sandbox.descriptors import is_exhausted, none_left, share_of_jails
-from ringfence.sandbox.exchange import Said
+from ringfence.sandbox.exchange import Exchange, Said
 from ringfence.sandbox.exposed import Exposed
 from ringfence.sandbox.footing import MOUNTED, Footing
 from ringfence.sandbox.forkserver import ForkServer
@@ -37,6 +38,8 @@ from ringfence.sandbox.spares import answer_of
 from ringfence.sandbox.turns import Turns
 
 _PAUSE = 0.05
+# A call that lost its jail later than that, the building of it included, gets no second one: others wait for its turn.
+_SECONDS_FOR_ANOTHER = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,18 +173,19 @@ class Pool:
         except RingfenceError as failure:
             raise Undelivered(failure) from failure
         try:
-            return await self._served(request, jail=await self._fitting_jail(request))
+            return await self._served(request)
         finally:
             self._turns.pass_on()
 
-    async def _served(self, request: Request, *, jail: Jail) -> Served:
-        wall_seconds = request.blueprint.wall_seconds
+    async def _served(self, request: Request) -> Served:
+        since = time.monotonic()
+        jail = await self._fitting_jail(request)
         try:
-            exchange = await jail.begin(
-                request.frames, wall_seconds=wall_seconds, outlet=request.outlet, desk=request.desk
-            )
+            exchange = await _handed_over(request, jail)
         except RingfenceError as failure:
-            raise Undelivered(failure) from failure
+            if time.monotonic() - since > _SECONDS_FOR_ANOTHER:
+                raise Undelivered(failure) from failure
+            jail, exchange = await self._handed_to_another(request, lost=jail, failure=failure)
         # Whoever awaits this reply has had it by the time that the next spare is asked for.
         exchange.afterwards = jail.refill
         network: dict[str, Any] | None = None
@@ -195,6 +199,21 @@ class Pool:
             if exchange.answering is not None:
                 storage = await exchange.answering.ended()
         return Served(said=said, seen=seen, posture=jail.opened.posture, network=network, storage=storage)
+
+    async def _handed_to_another(
+        self, request: Request, *, lost: Jail, failure: RingfenceError
+    ) -> tuple[Jail, Exchange]:
+        """A second jail for a job that its first was lost with; no process had it, so nothing came of it yet.
+
+        One that was refused is not built again for the same call, nor one that took too long, nor one that stands.
+        """
+        if not isinstance(lost.failure, CallFailed) or lost.failure.code == "wall_limit":
+            raise Undelivered(failure) from failure
+        jail = await self._fitting_jail(request)
+        try:
+            return jail, await _handed_over(request, jail)
+        except RingfenceError as again:
+            raise Undelivered(again) from again
 
     async def _fitting_jail(self, request: Request) -> Jail:
         """A jail in which the tool is what was registered; while there is none, no process is given the job."""
@@ -248,8 +267,7 @@ class Pool:
     async def _build(self, key: Key, *, blueprint: Blueprint, outlet: Outlet | None) -> Jail:
         snapshot = self._snapshots.find(key.source)
         setting = await self.warm()
-        # Every jail that stands is looked at; the fork server works on the new one meanwhile.
-        asyncio.get_running_loop().call_soon(self._make_room)
+        self._make_room(self._too_many)
         uid, gid = blueprint.layout.ids or self._identities.lend()
         source = self._source(snapshot, posture=blueprint.posture)
         trust = outlet.trust() if outlet is not None else None
@@ -267,6 +285,8 @@ class Pool:
             raise CallRefused("the sandbox is closed", code="cancelled")
         self._jails[key] = jail
         jail.tell_when_lost(partial(self._lost, key, jail))
+        # Every jail that stands is looked at, and one may be ended: when whoever waited for this one has its answer.
+        asyncio.get_running_loop().call_later(_PAUSE, self._make_room, self._too_large)
         return jail
 
     def _lost(self, key: Key, jail: Jail) -> None:
@@ -288,22 +308,23 @@ class Pool:
             # Whoever waited has seen it; asking here keeps it from being reported as lost when nobody waits any more.
             building.exception()
 
-    def _make_room(self) -> None:
-        """Let idle jails go, the longest unused first, until the others fit."""
-        while self._crowded():
+    def _make_room(self, crowded: Callable[[], bool]) -> None:
+        """Let idle jails go, the longest unused first, until the others fit; one that fits nowhere is kept alone."""
+        while len(self._jails) > 1 and crowded():
             idle = [(jail.last_used, key) for key, jail in self._jails.items() if not jail.busy]
             if not idle:
                 return
             self._let_go(min(idle, key=lambda each: each[0])[1])
 
-    def _crowded(self) -> bool:
-        """Whether one jail more is too many; memory last, since it takes a look at each."""
-        bounds, descriptors = self._bounds, sum(jail.most_descriptors for jail in self._jails.values())
-        return (
-            len(self._jails) >= bounds.jails
-            or descriptors > share_of_jails()
-            or sum(jail.held_bytes() for jail in self._jails.values()) > bounds.memory_bytes
-        )
+    def _too_many(self) -> bool:
+        """What is cheap to tell, and would keep the next jail from being built."""
+        descriptors = sum(jail.most_descriptors for jail in self._jails.values())
+        return len(self._jails) > self._bounds.jails or descriptors > share_of_jails()
+
+    def _too_large(self) -> bool:
+        """Memory last, since it takes a look at each."""
+        held = (jail.held_bytes() for jail in self._jails.values())
+        return self._too_many() or sum(held) > self._bounds.memory_bytes
 
     def _let_go(self, key: Key, *, calls: Literal["end", "finish"] = "end") -> None:
         jail = self._jails.pop(key)
@@ -316,6 +337,11 @@ class Pool:
             await asyncio.sleep(_PAUSE)
         await jail.close()
         self._identities.give_back(jail.uid)
+
+
+def _handed_over(request: Request, jail: Jail) -> Coroutine[Any, Any, Exchange]:
+    wall_seconds = request.blueprint.wall_seconds
+    return jail.begin(request.frames, wall_seconds=wall_seconds, outlet=request.outlet, desk=request.desk)
 
 
 def _require_contract(request: Request, fingerprints: Mapping[str, str]) -> None:

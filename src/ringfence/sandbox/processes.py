@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 from collections.abc import Callable
 
@@ -48,6 +49,14 @@ class Held:
             # Whoever waits to be told that it ended is told by this very descriptor.
             if not self._watched:
                 self.let_go()
+
+    def has_ended(self) -> bool:
+        """Whether it has ended by now, told to anybody or not."""
+        if self._descriptor is None:
+            return True
+        kernel = select.poll()
+        kernel.register(self._descriptor, select.POLLIN)
+        return bool(kernel.poll(0))
 
     async def ended(self) -> None:
         """Wait until the process has ended."""

@@ -17,7 +17,7 @@ from ringfence.execution.edge import Hearing
 from ringfence.execution.storage import Desk
 from ringfence.sandbox.descriptors import FOR_A_SPARE, is_exhausted, none_left
 from ringfence.sandbox.exchange import Exchange, Record, Said, Writes
-from ringfence.sandbox.groups import Groups, Lent, Used, open_doors
+from ringfence.sandbox.groups import Entering, Groups, Lent, Used, open_doors
 from ringfence.sandbox.outlet import Networks, Outward, close_all
 from ringfence.sandbox.posture import Sighting
 from ringfence.sandbox.processes import Held
@@ -25,6 +25,11 @@ from ringfence.sandbox.questions import Questions
 from ringfence.sandbox.spare import Ends, NotReady, Spare, ready_with, request
 
 _MOST_FAILURES = 3
+# Each leaves a control group that somebody may still live in.
+_MOST_FAILURES_EVER = 64
+IMPORT_LESS = "have the module do less while it is imported; `limits.wall_seconds` counts from when a call begins"
+# As long as a jail may take to be built; a spare takes a thousandth of it.
+_SECONDS_TO_GET_READY = 30.0
 
 
 class Spares:
@@ -36,6 +41,7 @@ class Spares:
         *,
         check: Callable[[Held], Sighting],
         groups: Groups,
+        entering: Entering,
         allowance: Callable[[], bytes],
         inner_pid: Callable[[Sighting], int],
         networks: Networks | Questions,
@@ -49,6 +55,7 @@ class Spares:
         self._kept = 1
         self._check = check
         self._groups = groups
+        self._entering: Entering = entering
         self._allowance = allowance
         self._inner_pid = inner_pid
         self._networks = networks
@@ -61,6 +68,7 @@ class Spares:
         self._living: dict[int, Spare] = {}
         self._serving: dict[int, Exchange] = {}
         self._failures = 0
+        self._failures_ever = 0
         self._listening = False
         self.failure: RingfenceError | None = None  # why nothing more comes
         self._told: Callable[[], object] | None = None
@@ -86,6 +94,7 @@ class Spares:
         waiting: asyncio.Future[Spare] = self._loop.create_future()
         self._waiting.append(waiting)
         self.refill()
+        late = self._loop.call_later(_SECONDS_TO_GET_READY, self.close, _none_in_time())
         try:
             return await waiting
         except asyncio.CancelledError:
@@ -93,6 +102,8 @@ class Spares:
                 # It came in the same moment; the next call takes it.
                 self._hand_over(waiting.result())
             raise
+        finally:
+            late.cancel()
 
     def grow(self, kept: int) -> None:
         """Keep this many waiting from now on, up to the bound."""
@@ -115,7 +126,7 @@ class Spares:
                 return
 
     def _ask(self, group: Lent | None) -> None:
-        with open_doors(group) as doors:
+        with open_doors(group if self._entering == "by itself" else None) as doors:
             ends = request(self._control, doors=doors, allowance=self._allowance())
         self._asked[ends] = group
         if self._listening:
@@ -242,6 +253,11 @@ class Spares:
             ends.close()
             self.close(refused)
             return
+        except Exception as failure:  # whatever nobody foresaw of a jail's answer is a refusal
+            ends.close()
+            why = f"a spare could not be admitted: {type(failure).__name__}"
+            self.close(CallRefused(why, code="posture_insufficient"))
+            return
         self._failures = 0
         self._living[spare.inner_pid] = spare
         self._hand_over(spare)
@@ -276,9 +292,15 @@ class Spares:
         inner_pid = self._inner_pid(seen)
         if inner_pid in self._living:
             raise NotReady("one process says twice that it is ready")
-        if group is not None and not group.holds(process.pid):
-            raise CallRefused("a spare is outside its control group", code="posture_insufficient")
+        if group is not None:
+            self._require_inside(group, process)
         return Spare(ends=ends, process=process, seen=seen, inner_pid=inner_pid, group=group, outward=outward)
+
+    def _require_inside(self, group: Lent, process: Held) -> None:
+        if self._entering == "by the host":
+            group.take_in(process.pid)
+        if not group.holds(process.pid):
+            raise CallRefused("a spare is outside its control group", code="posture_insufficient")
 
     def _hand_over(self, spare: Spare) -> None:
         while self._waiting:
@@ -292,7 +314,8 @@ class Spares:
 
     def _failed(self, reason: CallFailed) -> None:
         self._failures += 1
-        if self._failures >= _MOST_FAILURES:
+        self._failures_ever += 1
+        if self._failures >= _MOST_FAILURES or self._failures_ever >= _MOST_FAILURES_EVER:
             self.close(reason)
         elif self._waiting:
             self.refill()
@@ -301,6 +324,10 @@ class Spares:
         """End a spare that nobody will be served by."""
         spare.process.kill()
         spare.discard()
+
+
+def _none_in_time() -> CallFailed:
+    return CallFailed("no process of the jail got ready in time", code="wall_limit", remedy=IMPORT_LESS)
 
 
 async def answer_of(exchange: Exchange) -> Said:

@@ -14,6 +14,7 @@ from ringfence.inside.confined import ALLOWANCE, shown_to_host
 from ringfence.inside.layout import Order
 from ringfence.sandbox import posture, posture_confined
 from ringfence.sandbox.confining import PostureName
+from ringfence.sandbox.groups import Entering
 from ringfence.sandbox.posture import Baseline, Sighting
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.tasks import Tasks
@@ -24,6 +25,11 @@ class Walls(Protocol):
 
     @property
     def level(self) -> PostureName: ...
+
+    @property
+    def entering(self) -> Entering:
+        """Who moves a spare into its control group."""
+        ...
 
     def check_zygote(self, seen: Sighting, *, baseline: Baseline, warden: int) -> None: ...
 
@@ -48,6 +54,8 @@ class FullWalls:
 
     order: Order
     level: PostureName = "full"
+    # Cheaper; and the kernel takes a pid as its writer sees it, so that a jail can name none but its own.
+    entering: Entering = "by itself"
 
     def check_zygote(self, seen: Sighting, *, baseline: Baseline, warden: int) -> None:
         posture.check_zygote(seen, baseline=baseline, warden=warden, uid=self.order.uid)
@@ -77,6 +85,8 @@ class ConfinedWalls:
     order: Order
     tasks: Tasks
     level: PostureName = "confined"
+    # A zygote that was given the door could move any process of this machine into a group that is ended with its jail.
+    entering: Entering = "by the host"
 
     def check_zygote(self, seen: Sighting, *, baseline: Baseline, warden: int) -> None:
         posture_confined.check_zygote(seen, baseline=baseline, warden=warden, uid=self.order.uid)
