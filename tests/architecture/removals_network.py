@@ -218,6 +218,13 @@ ROWS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     (
         "NET-1",
         "sandbox/outlet.py",
+        "way.family not in (socket.AF_INET, socket.AF_INET6) or way.type",
+        "way.type",
+        (f"{_WAYS}a_listener_whose_name_reads_like_a_port_is_not_taken_for_one",),
+    ),
+    (
+        "NET-1",
+        "sandbox/outlet.py",
         '_network(resolver.fileno()) != seen.namespaces["net"]',
         "False",
         (f"{_WAYS}ways_into_another_network_than_the_processs_are_refused",),

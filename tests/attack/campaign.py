@@ -103,9 +103,13 @@ def host() -> dict[str, Any]:
     return {
         "children": Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split(),
         "descriptors": sorted(_kind(os.readlink(f"/proc/self/fd/{name}")) for name in _open_descriptors()),
-        "mounts": len(Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()),
+        "mounts": sum(not place.startswith("/run/") for place in _mounts()),  # there, others of the machine mount
         "groups": sorted(str(made) for folder in folders for made in folder.glob(f"ringfence-{os.getpid()}-*")),
     }
+
+
+def _mounts() -> list[str]:
+    return [line.split()[1] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
 
 
 def _kind(target: str) -> str:

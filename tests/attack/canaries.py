@@ -10,8 +10,10 @@ import os
 import secrets
 import shutil
 import socket
+import stat
+import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ DEVICES = ("/dev/ptmx", "/dev/fuse", "/dev/kvm", "/dev/vda", "/dev/sda", "/dev/m
 KERNEL_FILES = ("/sys/kernel", "/sys/kernel/debug", "/sys/firmware", "/proc/kcore", "/proc/keys", "/proc/timer_list",
                 "/proc/kallsyms", "/proc/cmdline", "/proc/version")  # fmt: skip
 KERNEL_SETTINGS = ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sysrq-trigger")
+USUAL_PLACES = ("/home", "/var/lib", "/opt", "/srv", "/run", "/mnt")
+_EVERYBODY_LISTS = stat.S_IROTH | stat.S_IXOTH
 _IPC_PRIVATE, _IPC_CREAT, _IPC_RMID, _SHM_BYTES = 0, 0o1000, 0, 4096
 
 
@@ -71,6 +75,7 @@ def set_out(folder: Path) -> Generator[tuple[str, dict[str, Any]]]:
                 "devices": list(filter(_opens, DEVICES)),
                 "kernel_files": list(filter(_opens, KERNEL_FILES)),
                 "kernel_settings": list(filter(os.path.exists, KERNEL_SETTINGS)),
+                "usual_places": [str(place) for place in _usual_places() if _everybody_lists(place)],
             },
         )
 
@@ -126,3 +131,19 @@ def _opens(path: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _usual_places() -> Iterator[Path]:
+    """Where people keep things; of a place on the way to the runtime, which a jail has, what else is there."""
+    runtime = {
+        parent for place in (*sys.path, sys.prefix, sys.base_prefix) for parent in (Path(place), *Path(place).parents)
+    }
+    for place in map(Path, USUAL_PLACES):
+        if place not in runtime:
+            yield place
+        else:
+            yield from (inner for inner in place.iterdir() if inner not in runtime)
+
+
+def _everybody_lists(place: Path) -> bool:
+    return place.is_dir() and place.stat().st_mode & _EVERYBODY_LISTS == _EVERYBODY_LISTS

@@ -19,6 +19,7 @@ _OF_FILES = "tests/integration/sandbox/test_confined_files.py::test_"
 _FILES = f"{_OF_FILES}granted_files_are_read_and_written_and_nothing_else_is[7-user]"
 _FILES_OF_ROOT = f"{_OF_FILES}granted_files_are_read_and_written_and_nothing_else_is[7-root]"
 _REFUSED = f"{_OF_FILES}root_serves_no_files_of_root_of_two_owners_or_that_their_owner_has_no_way_to"
+_DOORS = f"{_CONFINED}no_import_moves_its_host_into_a_group_that_ends_with_a_jail"
 _WARDEN_ENDS = f"{_CONFINED}a_warden_that_is_killed_takes_its_zygote_with_it_and_the_host_the_rest[user]"
 
 
@@ -50,6 +51,7 @@ MECHANISMS: tuple[Removal, ...] = (
     _wall("SBX-6", "inside/confined.py", "        if not os.access(path, os.X_OK):\n", "        if False:\n", _REFUSED),
     _wall("SBX-3", "sandbox/pool.py", "blueprint.layout.ids or self._identities.lend()", "self._identities.lend()", _FILES_OF_ROOT),
     _wall("SBX-4", "sandbox/drafts.py", "if on_disk else MOUNTED\n", "if not on_disk else MOUNTED\n", _FILES),
+    _wall("SBX-9", "sandbox/walls.py", 'entering: Entering = "by the host"', 'entering: Entering = "by itself"', _DOORS),
     _wall("SBX-9", "sandbox/walls.py", "        warden.ask_to_end()\n", "        warden.kill()\n", _ASKING),
     _wall("SBX-3", "sandbox/watch.py", '        exchange.stop("pids_limit", f"the tool had more than {most} threads")\n', "        return\n", _USER),
 )  # fmt: skip

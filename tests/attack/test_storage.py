@@ -59,6 +59,16 @@ def forge(ctx: Context, raw: Long, answers: int) -> Long:
     return _forged(raw, answers)
 
 
+@tool(safety="read", needs=[Storage("agent")], limits=Limits(wall_seconds=10))
+def unread(ctx: Context, questions: int) -> str:
+    """Ask for a long row, again and again, and read none of the answers."""
+    body = json.dumps({"number": 1, "ask": "get", "scope": "agent", "key": "k"}).encode()
+    for _ in range(questions):
+        os.write(CHANNEL, b"RF" + bytes([1, 8]) + len(body).to_bytes(4, "big") + body)
+        time.sleep(0.05)
+    return "asked"
+
+
 @tool(safety="read", limits=Limits(wall_seconds=3))
 def stranger(ctx: Context, raw: Long, answers: int) -> Long:
     """The same without any storage."""
@@ -279,6 +289,16 @@ async def test_frames_out_of_turn_end_the_call(pantry: Pantry, raw: bytes, code:
     assert isinstance(outcome, Failed), outcome
     assert outcome.code == code
     assert await pantry.does(step("get", "k"), tool="lone") == [None]
+
+
+async def test_a_question_before_the_last_answer_was_read_ends_the_call(pantry: Pantry) -> None:
+    """What nobody reads is held by the host, and each answer more with it."""
+    row = "x" * 60_000
+    assert await pantry.does(step("set", "k", row, scope="agent")) == [None]
+    outcome = await pantry.call("unread", {"questions": 40})
+    assert isinstance(outcome, Failed), outcome
+    assert (outcome.code, "before the answer to the last was read" in outcome.message) == ("protocol_error", True)
+    assert await pantry.does(step("get", "k", scope="agent")) == [row]
 
 
 async def test_a_tool_without_storage_is_heard_once_and_asks_nothing(pantry: Pantry) -> None:

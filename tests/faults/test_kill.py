@@ -47,7 +47,9 @@ def kill_between(config: dict[str, Any], far: FarSide, *, point: str, first: int
             break
     time.sleep(random.uniform(0, 0.02))
     victim.send_signal(signal.SIGKILL)
-    reached.update({line.split()[1]: line.split()[0] for line in victim.stdout if line.count(" ") == 1})
+    # The last line may be cut where the victim was killed.
+    words = [line.split() for line in victim.stdout if line.endswith("\n")]
+    reached.update({key: at for at, key in words})
     victim.wait()
     victim.stdout.close()
     return reached

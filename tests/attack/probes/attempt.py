@@ -38,6 +38,7 @@ class Canaries(BaseModel):
     devices: list[str]
     kernel_files: list[str]
     kernel_settings: list[str]
+    usual_places: list[str]
 
 
 class Attempt(BaseModel):

@@ -84,11 +84,22 @@ def line_099_memory(canaries: Canaries) -> Attempt:
         for start, end in _readable_regions():
             region = ctypes.string_at(start, min(end - start, _MOST_REGION))
             looked_at += len(region)
-            if wanted in region[::-1]:
+            if _holds_reversed(region, wanted):
                 return "found"
         raise OSError(errno.ENODATA if looked_at > 1 << 20 else errno.EIO, "not found")
 
     return attempts({"heap": search})
+
+
+def _holds_reversed(region: bytes, backwards: bytes) -> bool:
+    """Only what begins like the canary is turned round: a reversed copy of all would put there what is looked for."""
+    beginning = backwards[:-8:-1]
+    at = region.find(beginning)
+    while at >= 0:
+        if region[at : at + len(backwards)][::-1] == backwards:
+            return True
+        at = region.find(beginning, at + 1)
+    return False
 
 
 def _readable_regions() -> list[tuple[int, int]]:
@@ -157,8 +168,7 @@ def line_103_password_file(canaries: Canaries) -> Attempt:
 @tool(safety="read")
 def line_103_usual_places(canaries: Canaries) -> Attempt:
     """Look where people and programs keep keys."""
-    folders = ("/home", "/var/lib", "/opt", "/srv", "/run", "/mnt")
-    return attempts({path: partial(_listed, path) for path in folders})
+    return attempts({path: partial(_listed, path) for path in canaries.usual_places})
 
 
 def _listed(path: str) -> str:

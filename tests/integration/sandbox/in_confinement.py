@@ -8,6 +8,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -19,6 +20,7 @@ from typing import Any
 from driver import Yard  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
 
 from ringfence.contract.limits import Limits
+from ringfence.sandbox.groups import open_doors
 from ringfence.sandbox.local import LocalProcessSandbox
 from ringfence.sandbox.tasks import Tasks
 
@@ -109,13 +111,69 @@ async def soak() -> dict[str, Any]:
     async with asyncio.timeout(SECONDS_TO_DIE):
         while killed & _below():  # noqa: ASYNC110  the kernel tells nobody
             await asyncio.sleep(0.001)
-    # Whoever was killed last may be missed only by the next call, which is told so; nobody is killed any more.
-    for _ in range(AT_ONCE):
-        if (await yard.run("add", {"a": 2, "b": 3})).fault is None:
-            break
+    # Each may be missed by one call; of those that waited beside them, none is left then.
+    for _ in range(2 * AT_ONCE):
+        await yard.run("add", {"a": 2, "b": 3})
     after = await yard.output("add", {"a": 2, "b": 3})
     await yard.close()
     return {"told": dict(told), "after": after, "left": sorted(_below())}
+
+
+DOORS = """
+import os
+from ringfence import tool
+from ringfence.inside import berth
+of, SAID = berth.Berths.of, []
+
+def go_through(self, ancillary):
+    ((_, _, sent),) = ancillary
+    for at in range(8, len(sent), 4):
+        try:
+            SAID.append(os.write(int.from_bytes(sent[at : at + 4], "little"), b"HOST"))
+        except OSError as failure:
+            SAID.append(str(failure))
+    return of(self, ancillary)
+
+berth.Berths.of = go_through
+
+@tool(safety="read")
+def doors() -> list[str]:
+    \"\"\"Say what came of every door that the host handed in.\"\"\"
+    return [str(each) for each in SAID]
+"""
+
+
+async def doors() -> dict[str, Any]:
+    """An import tries to move its host into the control group that ends with a jail."""
+    folder = Path(tempfile.mkdtemp())
+    (folder / "through.py").write_text(DOORS.replace("HOST", str(os.getpid())), encoding="utf-8")
+    yard: Any = Yard(state=Path(tempfile.mkdtemp()))
+    await yard.load("through", folder=folder)
+    before, raw = _groups(), await yard.run("doors")
+    told = {
+        "said": json.loads(raw.reply),
+        "moved": _groups() != before,
+        "counted": raw.evidence["cgroup"],
+        "moved by a door": _is_moved_by_a_door(yard),
+    }
+    await yard.close()
+    return told
+
+
+def _groups(pid: int | str = "self") -> str:
+    return Path(f"/proc/{pid}/cgroup").read_text(encoding="ascii")
+
+
+def _is_moved_by_a_door(yard: Any) -> bool:
+    """Whether whoever has a door moves others through it: what the import wanted, were it handed one."""
+    group = yard.pool.jails()[-1]._groups.lend()
+    with subprocess.Popen(["/bin/sleep", "60"]) as other, open_doors(group) as handed_in:
+        before = _groups(other.pid)
+        for door in handed_in:
+            os.write(door, str(other.pid).encode())
+        moved = _groups(other.pid) != before
+        other.kill()
+    return moved
 
 
 def _kill_one(chance: random.Random) -> list[int]:
@@ -147,7 +205,12 @@ def _children(pid: int) -> set[int]:
         return set()
 
 
-MODES: dict[str, Callable[[], Coroutine[Any, Any, Any]]] = {"calls": calls, "soak": soak, "wait": wait_to_be_killed}
+MODES: dict[str, Callable[[], Coroutine[Any, Any, Any]]] = {
+    "calls": calls,
+    "soak": soak,
+    "wait": wait_to_be_killed,
+    "doors": doors,
+}
 
 if __name__ == "__main__":
     print(json.dumps(asyncio.run(MODES[sys.argv[1]]())))

@@ -19,7 +19,7 @@ from ringfence.kernel import mounts
 from ringfence.kernel.syscalls import call
 from ringfence.sandbox.jail import Jail, build_jail
 from tests.integration.sandbox.driver import Yard
-from tests.integration.sandbox.test_endings import descendants, until
+from tests.integration.sandbox.family import descendants, until
 
 pytestmark = pytest.mark.req("SBX-9")
 

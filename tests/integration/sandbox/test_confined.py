@@ -154,6 +154,18 @@ def test_nothing_is_left_after_200_confined_calls_with_random_kills(who: Who) ->
     assert told["told"]["completed"] > 60
 
 
+def test_no_import_moves_its_host_into_a_group_that_ends_with_a_jail() -> None:
+    done = subprocess.run(
+        command("doors", landlock=7), env=environment(), cwd="/", capture_output=True, text=True, check=False,
+        timeout=SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    told = json.loads(done.stdout)
+    counted = told.pop("counted")
+    assert counted
+    assert told == {"said": [], "moved": False, "moved by a door": True}
+
+
 def _runs(pid: int) -> bool:
     """Whether a process has not ended; one that nobody has waited for has."""
     try:

@@ -22,7 +22,7 @@ from ringfence.sandbox.jail import Jail
 from ringfence.sandbox.processes import Held
 from ringfence.sandbox.spare import ready_with
 from tests.integration.sandbox.driver import Yard
-from tests.integration.sandbox.test_endings import descendants, until
+from tests.integration.sandbox.family import descendants, until
 from tests.integration.sandbox.test_files import PERMITS, furnish
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.req("SBX-10")]
@@ -87,8 +87,11 @@ async def test_a_host_without_descriptors_says_what_is_missing(tmp_path: Path) -
     await yard.load("plain")
     before = held()
     with none_left():
-        code, message = await yard.fault("add", {"a": 1, "b": 2})
-    assert (code, "`ulimit -n`" in message) == ("not_available", True)
+        raw = await yard.run("add", {"a": 1, "b": 2})
+    assert raw.fault is not None
+    assert raw.fault.code == "not_available"
+    assert raw.fault.remedy is not None
+    assert ["`ulimit -n`" in text for text in (raw.fault.message, raw.fault.remedy)] == [True, True]
     assert await yard.output("add", {"a": 1, "b": 2}) == 3
     await yard.close()
     assert held() < before

@@ -1,69 +1,24 @@
 """However a call, a jail or the host ends, nothing of it is left: no process, group, descriptor or file."""
 
-# ruff: noqa: ASYNC110, ASYNC240  a test may look at files while nothing else waits for the loop
+# ruff: noqa: ASYNC240  a test may look at files while nothing else waits for the loop
 from __future__ import annotations
 
 import asyncio
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ringfence.contract.limits import Limits
 from ringfence.kernel import cgroups
-from ringfence.sandbox import exchange
-from ringfence.sandbox import jail as jails
-from ringfence.sandbox.groups import Lent
-from ringfence.sandbox.jail import Jail
 from ringfence.sandbox.pool import PoolBounds
-from ringfence.sandbox.spare import ready_pid
 from tests.integration.sandbox.driver import Yard
+from tests.integration.sandbox.family import called, descendants, groups, has_ended, jail_of, until, waiting_in
 
 pytestmark = pytest.mark.req("SBX-9")
-
-
-def descendants() -> set[int]:
-    """Every living process below this one."""
-    parents: dict[int, int] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                fields = ["Z", "0"]
-            if fields[0] != "Z":
-                parents[int(name)] = int(fields[1])
-    found: set[int] = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {os.getpid()}
-
-
-def groups() -> set[Path]:
-    mine = f"ringfence-{os.getpid()}-*"
-    return {path for folder in cgroups.find().folders.values() for path in folder.glob(mine)}
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Give the kernel a moment to finish; the suite's own time-out bounds it."""
-    async with asyncio.timeout(10):
-        while not holds():
-            await asyncio.sleep(0.01)
-
-
-def _has_ended(pid: int) -> bool:
-    """Whether no line of its program runs any more; whoever has to may still be about to take note of it."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 async def test_closing_leaves_no_process_group_or_descriptor(tmp_path: Path) -> None:
@@ -114,79 +69,45 @@ async def test_a_time_out_kills_the_process_with_all_its_threads(tmp_path: Path)
     raw = await yard.run("hold_threads", {"wanted": 10, "seconds": 60}, limits=Limits(wall_seconds=0.5))
     assert raw.fault is not None
     assert raw.fault.code == "wall_limit"
-    assert _has_ended(raw.evidence["process"]["pid"])
+    assert has_ended(raw.evidence["process"]["pid"])
     await yard.close()
-
-
-@pytest.mark.parametrize("victim", ["zygote", "warden", "fork server"])
-async def test_a_jail_that_dies_is_replaced_by_the_next_call(tmp_path: Path, victim: str) -> None:
-    yard = Yard(state=tmp_path)
-    await yard.load("plain")
-    raw = await yard.run("add", {"a": 1, "b": 2})
-    jail = _jail_of(raw.evidence, yard)
-    os.kill(_members(jail)[victim], signal.SIGKILL)
-    await until(lambda: jail.failure is not None)
-    assert await yard.output("add", {"a": 1, "b": 2}) == 3
-    await yard.close()
-    assert descendants() == set()
-
-
-@pytest.mark.parametrize("victim", ["zygote", "warden", "fork server"])
-async def test_a_jail_that_dies_is_let_go_though_nobody_calls(tmp_path: Path, victim: str) -> None:
-    yard = Yard(state=tmp_path)
-    await yard.load("plain")
-    raw = await yard.run("add", {"a": 1, "b": 2})
-    jail, held = _jail_of(raw.evidence, yard), len(os.listdir("/proc/self/fd"))
-    os.kill(_members(jail)[victim], signal.SIGKILL)
-    await until(lambda: jail not in yard.pool.jails())
-    # Its spare alone has four.
-    await until(lambda: len(os.listdir("/proc/self/fd")) <= held - 7)
-    await yard.close()
-    assert descendants() == set()
-
-
-@pytest.mark.parametrize("victim", ["zygote", "warden", "fork server"])
-async def test_a_call_whose_jail_dies_is_over_as_soon_as_its_process_is(
-    tmp_path: Path, victim: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(exchange, "_SECONDS_TO_DIE", 3600.0)
-    yard = Yard(state=tmp_path)
-    await yard.load("greedy")
-    before = await yard.run("open_files")
-    jail = _jail_of(before.evidence, yard)
-    used = jail.last_used
-    call = asyncio.ensure_future(yard.run("sleep"))
-    await until(lambda: jail.last_used > used)  # a process has the job
-    os.kill(_members(jail)[victim], signal.SIGKILL)
-    async with asyncio.timeout(10):
-        raw = await call
-    assert raw.fault is not None
-    assert raw.fault.code == "protocol_error"
-    assert jail.busy == 0
-    assert _has_ended(raw.evidence["process"]["pid"])
-    await yard.close()
-    assert descendants() == set()
-
-
-def _jail_of(evidence: Mapping[str, Any], yard: Yard) -> Jail:
-    warden = evidence["process"]["parent"]
-    (jail,) = [jail for jail in yard.pool.jails() if jail.opened.posture.zygote.status.parent == warden]
-    return jail
-
-
-def _members(jail: Jail) -> dict[str, int]:
-    zygote = jail.opened.posture.zygote
-    warden = zygote.status.parent
-    server = int(Path(f"/proc/{warden}/stat").read_text().rpartition(")")[2].split()[1])
-    return {"zygote": zygote.pid, "warden": warden, "fork server": server}
 
 
 async def test_the_longest_unused_jail_makes_room(tmp_path: Path) -> None:
     yard = Yard(state=tmp_path, bounds=PoolBounds(jails=2))
     await yard.load("plain")
-    for agent in ("ana", "ben", "cid", "dan"):
+    for agent in ("ana", "ben", "ana"):
         await yard.output("add", {"a": 1, "b": 2}, agent=agent)
-    assert len(yard.pool.jails()) == 2
+    await until(lambda: len(yard.pool.jails()) == 2)  # the one in which the module was described has gone
+    of_ana, of_ben = yard.pool.jails()
+    await yard.output("add", {"a": 1, "b": 2}, agent="cid")
+    await until(lambda: len(yard.pool.jails()) == 2)
+    assert of_ana in yard.pool.jails()
+    assert of_ben not in yard.pool.jails()
+    await yard.close()
+    assert descendants() == set()
+
+
+async def test_one_jail_at_most_is_still_to_make_room_when_the_next_is_built(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path, bounds=PoolBounds(jails=2))
+    await yard.load("plain")
+    for number in range(8):
+        await yard.output("add", {"a": 1, "b": 2}, agent=f"agent-{number}")
+        assert len(yard.pool.jails()) <= 3
+    await until(lambda: len(yard.pool.jails()) == 2)
+    await yard.close()
+    assert descendants() == set()
+
+
+async def test_jails_that_hold_too_much_memory_make_room_but_for_the_last(tmp_path: Path) -> None:
+    yard = Yard(state=tmp_path, bounds=PoolBounds(memory_bytes=1))
+    await yard.load("plain")
+    for agent in ("ana", "ben"):
+        await yard.output("add", {"a": 1, "b": 2}, agent=agent)
+    of_ben = yard.pool.jails()[-1]
+    await until(lambda: yard.pool.jails() == (of_ben,))
+    await asyncio.sleep(0.2)  # as long as it takes to look again, four times
+    assert yard.pool.jails() == (of_ben,)
     await yard.close()
     assert descendants() == set()
 
@@ -277,32 +198,13 @@ async def test_an_import_that_lets_nothing_be_rehearsed_is_served_all_the_same(t
         await asyncio.sleep(0.03)
     assert len(said) == 1  # a zygote that fails is replaced, and imports anew
     raw = await yard.run("unrehearsed")
-    zygote = _jail_of(raw.evidence, yard).opened.posture.zygote
+    zygote = jail_of(raw.evidence, yard).opened.posture.zygote
     await asyncio.sleep(0.05)  # until whoever served is gone, and the next is born
     waiting = set(waiting_in(zygote.status.parent, zygote=zygote.pid))
     await asyncio.sleep(0.05)
     assert len(waiting) == 4
     assert set(waiting_in(zygote.status.parent, zygote=zygote.pid)) == waiting
     await yard.close()
-
-
-async def called(yard: Yard, *, times: int) -> tuple[int, int]:
-    """Call a tool so often; gives the warden and the zygote of the jail that served it."""
-    wardens = {(await yard.run("add", {"a": 1, "b": 2})).evidence["process"]["parent"] for _ in range(times)}
-    zygotes = [jail.opened.posture.zygote for jail in yard.pool.jails()]
-    (zygote,) = [each for each in zygotes if each.status.parent in wardens]
-    return zygote.status.parent, zygote.pid
-
-
-def waiting_in(warden: int, *, zygote: int) -> list[int]:
-    return [pid for pid in descendants() if parent_of(pid) == warden and pid != zygote]
-
-
-def parent_of(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
 
 
 async def test_many_calls_with_some_cancelled_at_random_leave_nothing(tmp_path: Path) -> None:
@@ -342,67 +244,3 @@ async def test_groups_of_a_host_that_was_killed_are_swept_by_the_next(tmp_path: 
     assert groups() != set()
     await yard.close()
     assert groups() == set()
-
-
-async def _fails_once(yard: Yard, *, until: pytest.MonkeyPatch) -> None:
-    """The call is a failed one, and the next, with the patch undone, is served as ever."""
-    raw = await yard.run("add", {"a": 1, "b": 2})
-    until.undo()
-    assert raw.fault is not None
-    assert raw.fault.code == "protocol_error"
-    assert await yard.output("add", {"a": 1, "b": 2}) == 3
-    await yard.close()
-
-
-async def test_a_zygote_that_is_killed_before_it_reads_is_a_failed_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured = Jail._measure  # pyright: ignore[reportPrivateUsage]
-
-    async def measure_and_stop(jail: Jail) -> object:
-        seen = await measured(jail)
-        zygote = jail._zygote  # pyright: ignore[reportPrivateUsage]
-        assert zygote is not None
-        os.kill(zygote.pid, signal.SIGSTOP)
-        # By then it has been sent an order, and dies without having read it.
-        asyncio.get_running_loop().call_later(0.1, os.kill, zygote.pid, signal.SIGKILL)
-        return seen
-
-    yard = Yard(state=tmp_path)
-    await yard.load("plain")
-    monkeypatch.setattr(Jail, "_measure", measure_and_stop)
-    await _fails_once(yard, until=monkeypatch)
-
-
-async def test_a_zygote_that_is_gone_before_it_was_seen_is_a_failed_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def ready_and_gone(channel: socket.socket) -> int:
-        pid = ready_pid(channel)
-        os.kill(pid, signal.SIGKILL)
-        while os.path.exists(f"/proc/{pid}"):
-            os.sched_yield()
-        return pid
-
-    yard = Yard(state=tmp_path)
-    await yard.load("plain")
-    monkeypatch.setattr(jails, "ready_pid", ready_and_gone)
-    await _fails_once(yard, until=monkeypatch)
-    assert groups() == set()
-
-
-async def test_a_process_that_is_ready_before_its_zygote_was_seen_waits_to_be_admitted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    see = Jail._see_zygote  # pyright: ignore[reportPrivateUsage]
-
-    async def see_late(jail: Jail, group: Lent | None) -> object:
-        asked = jail._spares._asked  # pyright: ignore[reportPrivateUsage]
-        await until(lambda: bool(select.select([ends.channel for ends in asked], [], [], 0)[0]))
-        return await see(jail, group)
-
-    yard = Yard(state=tmp_path)
-    await yard.load("plain")
-    monkeypatch.setattr(Jail, "_see_zygote", see_late)
-    assert await yard.output("add", {"a": 1, "b": 2}) == 3
-    await yard.close()

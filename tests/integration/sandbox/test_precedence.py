@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.sandbox.driver import Yard
-from tests.integration.sandbox.test_endings import descendants
+from tests.integration.sandbox.family import descendants
 
 pytestmark = pytest.mark.req("SBX-9")
 AT_LEAST = ("a fork server", "a warden", "a zygote", "a spare")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,9 @@ import pytest
 
 from ringfence.assembly import open_runtime
 from ringfence.runtime import Outcome, Session
+from ringfence.sandbox.processes import Held
 from tests.integration.sandbox.driver import TOOLS
-from tests.integration.sandbox.test_endings import descendants, groups
+from tests.integration.sandbox.family import descendants, groups
 
 pytestmark = pytest.mark.req("SBX-9", "SBX-2")
 
@@ -52,19 +52,29 @@ async def one_call(session: Session, chance: random.Random) -> Outcome | None:
     call = asyncio.ensure_future(session.call("add", {"a": 1, "b": 2}))
     fate = chance.choice(("left alone", "left alone", "left alone", "cancelled", "killed"))
     await asyncio.sleep(chance.random() * 0.004)
+    victim = kill_one(chance) if fate == "killed" else None
     if fate == "cancelled":
         call.cancel()
-    elif fate == "killed":
-        victims = list(jailed())
-        if victims:
-            try:
-                os.kill(chance.choice(victims), signal.SIGKILL)
-            except ProcessLookupError:
-                return await call
     try:
         return await call
     except asyncio.CancelledError:
         return None
+    finally:
+        if victim is not None:
+            await victim.ended()
+            victim.let_go()
+
+
+def kill_one(chance: random.Random) -> Held | None:
+    """Anybody who lives in a jail; it may have ended by itself meanwhile."""
+    victims = list(jailed())
+    try:
+        victim = Held(chance.choice(victims)) if victims else None
+    except ProcessLookupError:
+        return None
+    if victim is not None:
+        victim.kill()
+    return victim
 
 
 async def soak(state: Path, *, calls: int) -> Counter[str]:
@@ -79,12 +89,11 @@ async def soak(state: Path, *, calls: int) -> Counter[str]:
                 told[outcome.status if outcome else "cancelled"] += 1
 
         await asyncio.gather(*(keep_calling() for _ in range(AT_ONCE)))
-        # Whoever was killed last may be missed only by the next call, which is told so; nobody is killed any more.
-        for _ in range(AT_ONCE):
-            if (await session.call("add", {"a": 0, "b": 0})).status == "completed":
-                break
+        # All victims are dead. Each may be missed by one call; of those that waited beside them, none is left then.
+        for _ in range(2 * AT_ONCE):
+            await session.call("add", {"a": 0, "b": 0})
         after = await session.call("add", {"a": 2, "b": 3})
-        assert after.as_dict()["output"] == 5
+        assert (after.status, after.as_dict().get("output")) == ("completed", 5), after
         assert (await runtime.audit.verify()).problems == ()
     return told
 
@@ -95,7 +104,9 @@ async def assert_nothing_is_left(state: Path, *, calls: int) -> None:
     told = await soak(state, calls=calls)
     print(dict(told))
     assert told.total() == calls
-    assert told["completed"] > calls // 3
+    # Some came through and some were hit; how many depends on how long a jail takes to build on this machine.
+    assert told["completed"] > calls // 5
+    assert told["failed"] > 0
     assert descendants() == living_before
     assert groups() == set()
     assert len(os.listdir("/proc/self/fd")) == open_before

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -121,3 +123,24 @@ def test_a_hostile_name_is_shown_harmless() -> None:
     assert shown_path("\u202egpj") == "\\u202egpj"
     assert shown_path("a\udcff") == "a\\xff"
     assert shown_path("grüße") == "grüße"
+
+
+def test_no_more_entries_are_read_than_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(40):
+        (tmp_path / str(number)).touch()
+    read: list[str] = []
+    scandir = os.scandir
+
+    def noted(entry: os.DirEntry[str]) -> os.DirEntry[str]:
+        read.append(entry.name)
+        return entry
+
+    @contextmanager
+    def counted(folder: int) -> Generator[Iterator[os.DirEntry[str]]]:
+        with scandir(folder) as entries:
+            yield map(noted, entries)
+
+    monkeypatch.setattr(listing, "MOST_ENTRIES", 5)
+    monkeypatch.setattr(os, "scandir", counted)
+    found = seen(tmp_path)
+    assert (len(found.states), len(read)) == (5, 6)
