@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 import ringfence
-from tests.integration.sandbox.driver import Yard
+from tests.integration.sandbox.driver import STILL_OPEN, Yard
 
 NOBODY = 65534
 HERE = Path(__file__).parent
@@ -33,6 +33,14 @@ async def yard(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Yard]:
         yield opened
     finally:
         await opened.close()
+
+
+@pytest_asyncio.fixture
+async def failing_leaves_nothing() -> AsyncIterator[None]:
+    """A test that fails before it closed its sandbox fails alone: the next one finds none of its processes."""
+    yield
+    for left in list(STILL_OPEN):
+        await left.close()
 
 
 @pytest.fixture(scope="session")

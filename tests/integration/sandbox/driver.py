@@ -22,6 +22,7 @@ from ringfence.sandbox.pool import Pool, PoolBounds
 from ringfence.sandbox.snapshot import Snapshots
 
 TOOLS = Path(__file__).parent / "tools"
+STILL_OPEN: list[Yard] = []
 
 
 @dataclass(kw_only=True)
@@ -44,6 +45,7 @@ class Yard:
             self.pool, environment=self.environment, workspaces=self.workspaces, floor=self.floor
         )
         self.describer = Describer(self.pool, snapshots=self.snapshots)
+        STILL_OPEN.append(self)
 
     async def load(self, module: str, *, folder: Path = TOOLS) -> Described:
         """Describe a module and register what it declares."""
@@ -105,4 +107,5 @@ class Yard:
         return raw.fault.code, raw.fault.message
 
     async def close(self) -> None:
+        STILL_OPEN[:] = [each for each in STILL_OPEN if each is not self]
         await self.sandbox.close()

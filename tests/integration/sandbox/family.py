@@ -12,6 +12,9 @@ from ringfence.kernel import cgroups
 from ringfence.sandbox.jail import Jail
 from tests.integration.sandbox.driver import Yard
 
+# So often in a row, a hundredth of a second apart, a family looks the same before it counts as settled.
+_LOOKS = 20
+
 
 def descendants() -> set[int]:
     """Every living process below this one."""
@@ -69,6 +72,18 @@ async def called(yard: Yard, *, times: int) -> tuple[int, int]:
     zygotes = [jail.opened.posture.zygote for jail in yard.pool.jails()]
     (zygote,) = [each for each in zygotes if each.status.parent in wardens]
     return zygote.status.parent, zygote.pid
+
+
+async def settled(warden: int, *, zygote: int, processes: int) -> set[int]:
+    """The processes that wait, once they are this many and stay the same: whoever serves or dies counts for a while."""
+    seen: list[set[int]] = []
+
+    def unchanged() -> bool:
+        seen.append(set(waiting_in(warden, zygote=zygote)))
+        return len(seen[-1]) == processes and len(seen) >= _LOOKS and all(each == seen[-1] for each in seen[-_LOOKS:])
+
+    await until(unchanged)
+    return seen[-1]
 
 
 def waiting_in(warden: int, *, zygote: int) -> list[int]:

@@ -115,11 +115,13 @@ async def test_a_fork_server_that_is_killed_takes_the_blank_with_it(yard: Yard) 
 async def test_a_blank_holds_no_way_to_the_host_and_no_environment(yard: Yard) -> None:
     (blank,) = blanks(yard)
     (zygote,) = children(blank)
+    # The blank keeps one more for its zygote: by it the kernel knows what not to map there.
+    kept = {blank: 7, zygote: 4}
+    # One that was just born has yet to close what it was born with.
+    await until(lambda: all(len(os.listdir(f"/proc/{process}/fd")) == most for process, most in kept.items()))
     of_fork_server = held(fork_server(yard))
     of_host = held(os.getpid())
-    # The blank keeps one more for its zygote: by it the kernel knows what not to map there.
-    for process, most in ((blank, 7), (zygote, 4)):
-        assert len(os.listdir(f"/proc/{process}/fd")) == most
+    for process in kept:
         # A life that ends is heard by the blank alone; both ends of a pipe have one name.
         assert {name for name in held(process) & of_fork_server if name.startswith("socket:")} == set()
         assert held(process) & of_host == set()

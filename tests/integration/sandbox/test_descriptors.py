@@ -25,7 +25,11 @@ from tests.integration.sandbox.driver import Yard
 from tests.integration.sandbox.family import descendants, until
 from tests.integration.sandbox.test_files import PERMITS, furnish
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.req("SBX-10")]
+pytestmark = [
+    pytest.mark.asyncio,
+    pytest.mark.req("SBX-10"),
+    pytest.mark.usefixtures("failing_leaves_nothing"),
+]
 
 AGENTS = [f"agent-{number}" for number in range(20)]
 

@@ -16,9 +16,9 @@ from ringfence.contract.limits import Limits
 from ringfence.kernel import cgroups
 from ringfence.sandbox.pool import PoolBounds
 from tests.integration.sandbox.driver import Yard
-from tests.integration.sandbox.family import called, descendants, groups, has_ended, jail_of, until, waiting_in
+from tests.integration.sandbox.family import called, descendants, groups, has_ended, jail_of, settled, until, waiting_in
 
-pytestmark = pytest.mark.req("SBX-9")
+pytestmark = [pytest.mark.req("SBX-9"), pytest.mark.usefixtures("failing_leaves_nothing")]
 
 
 async def test_closing_leaves_no_process_group_or_descriptor(tmp_path: Path) -> None:
@@ -156,8 +156,7 @@ async def test_waiting_processes_that_died_are_passed_over(tmp_path: Path) -> No
     yard = Yard(state=tmp_path)
     await yard.load("plain")
     warden, zygote = await called(yard, times=4)
-    await until(lambda: len(waiting_in(warden, zygote=zygote)) == 4)
-    killed = set(waiting_in(warden, zygote=zygote))
+    killed = await settled(warden, zygote=zygote, processes=4)
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
     await until(lambda: not killed & descendants())
@@ -171,9 +170,7 @@ async def test_as_many_wait_as_there_were_calls_up_to_the_bound(tmp_path: Path, 
     yard = Yard(state=tmp_path)
     await yard.load("plain")
     warden, zygote = await called(yard, times=calls)
-    await until(lambda: len(waiting_in(warden, zygote=zygote)) == waiting)
-    await asyncio.sleep(0.2)
-    assert len(waiting_in(warden, zygote=zygote)) == waiting
+    assert len(await settled(warden, zygote=zygote, processes=waiting)) == waiting
     await yard.close()
 
 
@@ -199,11 +196,7 @@ async def test_an_import_that_lets_nothing_be_rehearsed_is_served_all_the_same(t
     assert len(said) == 1  # a zygote that fails is replaced, and imports anew
     raw = await yard.run("unrehearsed")
     zygote = jail_of(raw.evidence, yard).opened.posture.zygote
-    await asyncio.sleep(0.05)  # until whoever served is gone, and the next is born
-    waiting = set(waiting_in(zygote.status.parent, zygote=zygote.pid))
-    await asyncio.sleep(0.05)
-    assert len(waiting) == 4
-    assert set(waiting_in(zygote.status.parent, zygote=zygote.pid)) == waiting
+    assert len(await settled(zygote.status.parent, zygote=zygote.pid, processes=4)) == 4
     await yard.close()
 
 

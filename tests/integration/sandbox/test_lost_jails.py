@@ -29,7 +29,7 @@ from ringfence.sandbox.walls import FullWalls
 from tests.integration.sandbox.driver import Yard
 from tests.integration.sandbox.family import descendants, groups, has_ended, jail_of, members, until
 
-pytestmark = pytest.mark.req("SBX-9")
+pytestmark = [pytest.mark.req("SBX-9"), pytest.mark.usefixtures("failing_leaves_nothing")]
 
 
 @pytest.mark.parametrize("victim", ["zygote", "warden", "fork server"])

@@ -21,7 +21,7 @@ from ringfence.sandbox.pool import Pool
 from ringfence.sandbox.posture import Baseline
 from tests.integration.sandbox.driver import Yard
 
-pytestmark = pytest.mark.req("SBX-6")
+pytestmark = [pytest.mark.req("SBX-6"), pytest.mark.usefixtures("failing_leaves_nothing")]
 
 
 async def test_the_evidence_is_what_the_host_read_of_the_very_process(tmp_path: Path) -> None:
