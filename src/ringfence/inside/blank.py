@@ -13,6 +13,7 @@ import os
 import select
 import signal
 import socket
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from ringfence.inside import ordering, warden
 from ringfence.inside.bedrock import Bedrock
 from ringfence.inside.ordering import say_ids_given
 from ringfence.kernel import namespaces
+
+_SECONDS_TO_ANSWER = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +80,26 @@ class Nursery:
         self.below = below
         self._flags = flags
         self._kept: Blank | None = None
+        self._due: float | None = None
+
+    def lay_up_later(self) -> None:
+        """Have one wait once the jail that was ordered last has answered: to make one takes a core from its call.
+
+        Who ordered may be busy with something else by then, so it is not left to them to say when.
+        """
+        self._due = time.monotonic() + _SECONDS_TO_ANSWER
+
+    def seconds_left(self) -> float | None:
+        """How long until one is to be made, if one is."""
+        return None if self._due is None else max(0.0, self._due - time.monotonic())
+
+    def lay_up_if_due(self) -> None:
+        if self._due is not None and time.monotonic() >= self._due:
+            self.lay_up()
 
     def lay_up(self) -> None:
         """Have one wait; where none can be made, the next order says why."""
+        self._due = None
         if self._kept is None:
             with suppress(OSError):
                 self._kept = self._made()

@@ -81,7 +81,7 @@ def serve(control: socket.socket) -> NoReturn:
         if not packet:
             _end(lacking, nursery=nursery)
         if packet == LAY_UP:
-            nursery.lay_up()
+            nursery.lay_up_later()
             continue
         answer = _obey(packet, descriptors=descriptors, nursery=nursery)
         for descriptor in descriptors:
@@ -96,9 +96,11 @@ def _next(control: socket.socket, *, mounted: int, nursery: Nursery) -> tuple[by
     """
     heard: list[socket.socket] = []
     while not heard:
-        heard, _, changed = select.select([control], [], [mounted])
+        heard, _, changed = select.select([control], [], [mounted], nursery.seconds_left())
         if changed:
             nursery.clear()
+        if not heard:
+            nursery.lay_up_if_due()
     packet, descriptors, _, _ = socket.recv_fds(control, MOST_ORDER_BYTES, MOST_DESCRIPTORS)
     return packet, descriptors
 

@@ -100,7 +100,7 @@ class ForkServer:
         raise _unusable("the fork server is gone")
 
     def lay_up(self) -> None:
-        """Have the next jail begun, if an order took the one that waited."""
+        """Have the next jail begun in a moment, if an order took the one that waited."""
         if self._took and not self._gone and self.lacking is None:
             self._took = False
             # Whether it hears this does not matter: without one that waits, a jail is only later.

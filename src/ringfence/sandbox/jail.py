@@ -42,7 +42,6 @@ from ringfence.sandbox.walls import walls_of
 from ringfence.sandbox.watch import private_bytes, watch_memory, watch_threads
 
 _BUILD_SECONDS = 30.0
-_SECONDS_TO_ANSWER = 0.005
 _MOST_CALLS = 10_000
 _MOST_REPORT = 4_096
 _MEASURE_BYTES = 65_536
@@ -171,8 +170,7 @@ class Jail:
         inside = await self._measure()
         fingerprints = await self._import()
         self._calls = 0  # those until here were the jail's own
-        # By then the first call is answered: to begin the next jail takes a core from it.
-        self._loop.call_later(_SECONDS_TO_ANSWER, self._setting.server.lay_up)
+        self._setting.server.lay_up()
         self._opened = Opened(
             posture=Posture(
                 level=self._walls.level,

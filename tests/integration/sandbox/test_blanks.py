@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +70,15 @@ async def test_a_blank_becomes_the_next_jail_and_then_another_waits(yard: Yard) 
     assert wardens(yard) - before == {blank}
     await until(lambda: len(blanks(yard)) == 1)
     assert blanks(yard).isdisjoint({blank})
+
+
+async def test_the_next_one_is_made_though_the_host_is_busy_with_something_else(yard: Yard) -> None:
+    (blank,) = blanks(yard)
+    assert await yard.output("add", {"a": 1, "b": 2}, agent="ben") == 3
+    given_up = time.monotonic() + 10
+    while not blanks(yard) - {blank}:  # nothing of the host's loop runs meanwhile
+        assert time.monotonic() < given_up
+        time.sleep(0.01)  # noqa: ASYNC251  the host is kept busy on purpose
 
 
 async def test_calls_of_one_jail_leave_the_blank_alone(yard: Yard) -> None:
